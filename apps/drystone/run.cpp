@@ -1,0 +1,182 @@
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+namespace drystone::command {
+
+namespace {
+
+/// Levenshtein's distance: the number of letters to insert, delete or replace.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t above = row[j + 1];
+            row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+/// First letters of the words of a name: gauss-seidel-momentum is known to many as gsm.
+std::string initials(std::string_view name) {
+    std::string letters;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (i == 0 || name[i - 1] == '-') letters += name[i];
+    }
+    return letters;
+}
+
+/// Initials, or a part of a name, are meant more often than another name with as many letters in common.
+std::string_view nearest_name(const std::string& typed) {
+    const auto distance = [&](const NamedSolver& solver) {
+        if (typed.size() > 1 && initials(solver.name) == typed) return 0.0;
+        const bool part = !typed.empty() && solver.name.find(typed) != std::string_view::npos;
+        return part ? 0.5 + 0.01 * static_cast<double>(solver.name.size())
+                    : static_cast<double>(edit_distance(typed, solver.name));
+    };
+    const auto& all = named_solvers();
+    const auto nearer = [&](const NamedSolver& a, const NamedSolver& b) { return distance(a) < distance(b); };
+    return std::min_element(all.begin(), all.end(), nearer)->name;
+}
+
+std::string names_for(Law law) {
+    std::string names;
+    for (const NamedSolver* solver : solvers_for(law)) {
+        names += (names.empty() ? "" : ", ") + std::string(solver->name);
+    }
+    return names;
+}
+
+}  // namespace
+
+const char* name_of(Law law) { return law == Law::coulomb ? "coulomb" : "associated"; }
+
+const char* name_of(Measure measure) { return measure == Measure::referee ? "referee" : "siconos"; }
+
+bool usable(const NamedSolver& solver, Law law) {
+    return law == Law::coulomb ? solver.coulomb : solver.associated;
+}
+
+const NamedSolver& choose_solver(const std::string& name, Law law) {
+    const NamedSolver* solver = find_solver(name);
+    if (solver == nullptr) {
+        std::string names;
+        for (const NamedSolver& known : named_solvers()) names += fmt::format("\n  {}", known.name);
+        throw UsageError(fmt::format("there is no solver '{}'; did you mean '{}'? The solvers are:{}", name,
+                                     nearest_name(name), names));
+    }
+    if (usable(*solver, law)) return *solver;
+    const Law other = law == Law::coulomb ? Law::associated : Law::coulomb;
+    // A convex solver serves the exact law from inside a fixed point.
+    const NamedSolver* around = law == Law::coulomb ? find_solver("cadoux-" + name) : nullptr;
+    const std::string cure = around != nullptr
+                                 ? fmt::format("use --solver {}, or --law {}", around->name, name_of(other))
+                                 : fmt::format("use --law {}, or one of {}", name_of(other), names_for(law));
+    throw UsageError(
+        fmt::format("the solver '{}' cannot be used with --law {}; {}", name, name_of(law), cure));
+}
+
+std::vector<const NamedSolver*> solvers_for(Law law) {
+    std::vector<const NamedSolver*> chosen;
+    for (const NamedSolver& solver : named_solvers()) {
+        if (usable(solver, law)) chosen.push_back(&solver);
+    }
+    return chosen;
+}
+
+std::string Run::status() const { return readable ? drystone::name_of(report.status) : "unreadable"; }
+
+std::string Run::solver() const {
+    return requested == "auto" && !report.solver.empty() ? report.solver : requested;
+}
+
+bool Run::judged() const { return readable && report.status != Status::invalid; }
+
+std::string Run::residual_text(double value) const { return judged() ? fmt::format("{:.1e}", value) : "-"; }
+
+Run run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
+               const RunSettings& settings, ConeSolution& solution, ProgressLine& progress) {
+    Run run;
+    run.file = file;
+    run.requested = solver.name;
+    run.blocks = problem.blocks();
+    run.bodies = problem.bodies;
+    SolveSettings how;
+    how.solver = solver.options;
+    how.law = settings.law;
+    how.threads = settings.threads;
+    how.goal.tolerance = settings.tolerance;
+    how.goal.measure = settings.measure;
+    how.goal.time_limit = settings.time_limit;
+    how.goal.progress = [&progress](const HistoryPoint& point) { progress.show(point); };
+    progress.begin(fmt::format("{}  {}", file, solver.name));
+    try {
+        run.report = solve(problem, how, solution);
+    } catch (const std::exception& error) {
+        run.report = {};
+        run.report.status = Status::invalid;
+        run.report.message = error.what();
+    }
+    return run;
+}
+
+Run unreadable(const std::string& file, const std::string& requested, const std::string& why) {
+    Run run;
+    run.file = file;
+    run.requested = requested;
+    run.readable = false;
+    run.report.message = why;
+    return run;
+}
+
+std::string json_line(const Run& run, const RunSettings& settings) {
+    const SolveReport& report = run.report;
+    const bool judged = run.judged();
+    const auto number = [&](double value) {
+        return judged ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+    };
+    const nlohmann::ordered_json object = {
+        {"file", run.file},
+        {"status", run.status()},
+        {"solver", run.solver()},
+        {"residual", number(report.residual.value)},
+        {"iterations", report.iterations},
+        {"seconds", report.seconds},
+        {"requested", run.requested},
+        {"message", report.message},
+        {"law", name_of(settings.law)},
+        {"blocks", run.blocks},
+        {"bodies", run.bodies},
+        {"tolerance", settings.tolerance},
+        {"measure", name_of(settings.measure)},
+        {"threads", settings.threads},
+        {"residual_law", number(report.residual.law)},
+        {"residual_momentum", number(report.residual.momentum)},
+        {"residual_siconos", number(report.residual.siconos)},
+        {"residual_bogus", number(report.residual.bogus)},
+    };
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string seconds_text(double seconds) {
+    if (seconds < 1) return fmt::format("{:.4f}", seconds);
+    return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : 1);
+}
+
+void complain(const std::string& message) { fmt::print(stderr, "drystone: {}\n", message); }
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+}  // namespace drystone::command

@@ -1,0 +1,90 @@
+# How our own code is compiled, and the function that makes a tower.
+
+# --- What both we and whoever links us must compile with -------------------------------------------------
+# Eigen's alignment depends on the instruction set, so it is part of the interface.
+# Floating point is IEEE: no -ffast-math, here or anywhere. The one relaxation is that sqrt() and its like do
+# not set errno; it changes no value.
+set(drystone_interface_options -fno-math-errno)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    if(DRYSTONE_ARCH STREQUAL "native")
+        list(APPEND drystone_interface_options -march=native)
+    elseif(DRYSTONE_ARCH MATCHES "^v[234]$")
+        list(APPEND drystone_interface_options -march=x86-64-${DRYSTONE_ARCH})
+    else()
+        message(FATAL_ERROR "DRYSTONE_ARCH is '${DRYSTONE_ARCH}'; it must be v2, v3 or native")
+    endif()
+elseif(DRYSTONE_ARCH STREQUAL "native")
+    list(APPEND drystone_interface_options -mcpu=native)
+endif()
+
+# --- What only our own sources are compiled with ---------------------------------------------------------
+add_library(drystone_settings INTERFACE)
+target_compile_features(drystone_settings INTERFACE cxx_std_20)
+target_compile_options(drystone_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 sees overlapping copies in std::string's operator+ that are not there (GCC bug 105651), and unset or out-of-range
+    # elements in Eigen's small matrices of run-time size once they are inlined. 
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        target_compile_options(drystone_settings INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-maybe-uninitialized)
+    endif()
+endif()
+if(DRYSTONE_WARNINGS_AS_ERRORS)
+    target_compile_options(drystone_settings INTERFACE -Werror)
+endif()
+if(DRYSTONE_EXTRA_WARNINGS)
+    target_compile_options(drystone_settings INTERFACE
+                           -Woverloaded-virtual -Wold-style-cast -Wcast-qual -Wcast-align -Wformat=2 -Wextra-semi -Wundef)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(drystone_settings INTERFACE -Wduplicated-cond -Wduplicated-branches -Wlogical-op)
+    endif()
+endif()
+if(DRYSTONE_ASSERTIONS)
+    # -UNDEBUG comes after the -DNDEBUG of the Release flags and so undoes it.
+    list(APPEND drystone_interface_options -UNDEBUG)
+    target_compile_definitions(drystone_settings INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+
+# --- For the whole tree ----------------------------------------------------------------------------------
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+if(DRYSTONE_SANITIZE)
+    string(REPLACE ";" "," drystone_sanitize "${DRYSTONE_SANITIZE}")
+    add_compile_options(-fsanitize=${drystone_sanitize} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${drystone_sanitize})
+    if(drystone_sanitize MATCHES "undefined")
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+endif()
+if(DRYSTONE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    find_program(DRYSTONE_CCACHE_PROGRAM ccache)
+    mark_as_advanced(DRYSTONE_CCACHE_PROGRAM)
+    if(DRYSTONE_CCACHE_PROGRAM)
+        set(CMAKE_CXX_COMPILER_LAUNCHER "${DRYSTONE_CCACHE_PROGRAM}")
+    endif()
+endif()
+
+# drystone_add_tower(<tower> ROOMS <room>... LINKS <target>... [PRIVATE_LINKS <target>...])
+# The static library drystone_<tower> from src/drystone/<room>/*.cpp, also known as Drystone::<tower>.
+# Without any source it is an interface library, so that headers alone can be used.
+function(drystone_add_tower tower)
+    cmake_parse_arguments(arg "" "" "ROOMS;LINKS;PRIVATE_LINKS" ${ARGN})
+    set(sources "")
+    foreach(room IN LISTS arg_ROOMS)
+        file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/drystone/${room}/*.cpp")
+        list(APPEND sources ${found})
+    endforeach()
+    set(target drystone_${tower})
+    if(sources)
+        add_library(${target} STATIC ${sources})
+        set(scope PUBLIC)
+        target_link_libraries(${target} PRIVATE drystone_settings ${arg_PRIVATE_LINKS})
+    else()
+        add_library(${target} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    add_library(Drystone::${tower} ALIAS ${target})
+    target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/src")
+    target_compile_features(${target} ${scope} cxx_std_20)
+    target_compile_options(${target} ${scope} ${drystone_interface_options})
+    target_link_libraries(${target} ${scope} ${arg_LINKS})
+endfunction()

@@ -1,0 +1,18 @@
+// The one exception: a message that names the field, the value and the cure.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace drystone {
+
+struct Error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws Error("<where>: <what>; <cure>").
+[[noreturn]] inline void fail(const std::string& where, const std::string& what, const std::string& cure) {
+    throw Error(where + ": " + what + "; " + cure);
+}
+
+}  // namespace drystone

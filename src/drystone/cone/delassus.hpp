@@ -1,0 +1,120 @@
+// The Delassus operator W = H M^-1 H^T and the free velocity b = H M^-1 f + w (docs/theory.md, eqs 7 and 8).
+//
+// For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T. Solvers then need one
+// set of matrices for both directions, half the memory traffic of H beside M^-1 H^T, and a body that does not move has
+// G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity v = v_free + G z.
+#pragma once
+
+#include "drystone/base/exact_sum.hpp"
+#include "drystone/cone/factor.hpp"
+#include "drystone/cone/problem.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace drystone {
+
+/// What a solver needs of other ranks; the defaults are those of one rank. Collective: all ranks call in the same order.
+/// Nothing is added up in floating point across ranks, so results do not depend on their number.
+struct Exchange {
+    /// Copies the values of bodies in a body vector (body_dim numbers per body, in the problem's order) from the rank that has
+    /// just computed them to every rank that holds the body. `colour` >= 0: they were computed by the tiles of that
+    /// colour (each body by at most one tile); -1: by the bodies' owners.
+    std::function<void(Vector&, Index colour)> share_bodies;
+    /// Sums over ranks.
+    std::function<void(ExactSum&)> sum;
+};
+
+/// W by rows of blocks; block (i, column[k]) begins at value[value_start[k]], row by row. Columns ascend in a row.
+struct BlockSparse {
+    std::vector<Index> start = {0};
+    std::vector<Index> column;
+    std::vector<std::int64_t> value_start;
+    std::vector<double> value;
+};
+
+class Delassus {
+public:
+    /// Keeps a reference to the problem.
+    explicit Delassus(const ConeProblem& problem, int threads = 1, Exchange exchange = {});
+
+    /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all matrices.
+    [[nodiscard]] Delassus with_frozen_shift(const Vector& s) const;
+
+    [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
+    [[nodiscard]] int threads() const { return threads_; }
+    /// True if the mass is block diagonal, so that Hw exists.
+    [[nodiscard]] bool whitened() const { return !data_->Hw.empty() || problem_->H.value.empty(); }
+    /// Hw, laid out like problem().H.value. Only if whitened().
+    [[nodiscard]] const std::vector<double>& whitened_rows() const { return data_->Hw; }
+
+    /// Free relative velocity, size rows().
+    [[nodiscard]] const Vector& b() const { return b_; }
+    /// Diagonal block W_ii.
+    [[nodiscard]] BlockMatrix diagonal(Index i) const {
+        const int d = problem_->cones[i].dim;
+        return Eigen::Map<const Eigen::MatrixXd>(data_->diagonal.data() + data_->diagonal_start[i], d, d);
+    }
+    /// The mean eigenvalue of W_ii (1 / mass) once torques are measured by length(i): the scale 1 / rho_i of eq. 11.
+    [[nodiscard]] double stiffness(Index i) const { return data_->stiffness[i]; }
+    /// Length that turns the torques of block i into forces (eq. 10); 1 for blocks without torques.
+    [[nodiscard]] double length(Index i) const { return data_->length[i]; }
+
+    /// u = W r + b. No allocation after the first call.
+    void velocity(const Vector& r, Vector& u) const;
+    /// out = W r.
+    void apply(const Vector& r, Vector& out) const;
+    /// z = Hw^T r, the whitened body vector; only if whitened(). A body's terms are added in block order.
+    void gather(const Vector& r, Vector& z) const;
+    /// out_i = Hw_i z.
+    void spread(const Vector& z, Vector& out) const;
+    /// Solution with u and v computed from r.
+    [[nodiscard]] ConeSolution complete(const Vector& r) const;
+
+    /// M^-1 (f + H^T r) from the problem's own data, without whitening: the referee's view.
+    [[nodiscard]] Vector velocity_by_momentum(const Vector& r) const {
+        return impulse_to_velocity(problem_->f + body_impulse(r));
+    }
+
+    /// W itself; computed at the first call and kept.
+    [[nodiscard]] const BlockSparse& matrix() const;
+
+    /// Sum over blocks of a_i . b_i, the same on any number of threads and ranks.
+    [[nodiscard]] double dot(const Vector& a, const Vector& b) const;
+    /// sum over blocks of f(i), the same on any number of threads and ranks.
+    [[nodiscard]] double sum(const std::function<double(Index)>& f) const;
+
+    [[nodiscard]] const Exchange& exchange() const { return exchange_; }
+
+private:
+    void whiten();
+    void prepare_bodies();
+    void compute_scales();
+    [[nodiscard]] Vector impulse_to_velocity(Vector impulse) const;
+    [[nodiscard]] Vector body_impulse(const Vector& r) const;
+    void apply_H(const Vector& v, Vector& u) const;
+    [[nodiscard]] BlockSparse whitened_matrix() const;
+    [[nodiscard]] BlockSparse coupled_matrix() const;
+
+    /// What copies share: all that does not depend on b.
+    struct Data {
+        std::vector<double> Hw;  // whitened rows
+        std::vector<double> G;   // per body, row by row
+        std::optional<Factor> factor;
+        std::vector<Index> body_start, body_block, body_entry;  // entries of H by body, in block order
+        Vector v_free;
+        std::vector<double> diagonal;
+        std::vector<std::int64_t> diagonal_start;
+        Vector stiffness, length;
+        std::optional<BlockSparse> matrix;
+    };
+
+    const ConeProblem* problem_;
+    int threads_;
+    Exchange exchange_;
+    std::shared_ptr<Data> data_;
+    Vector b_;
+    mutable Vector z_;
+};
+
+}  // namespace drystone

@@ -1,0 +1,181 @@
+#include "drystone/cone/judge.hpp"
+
+#include "drystone/cone/complementarity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace drystone {
+
+namespace {
+
+using Small = std::array<double, max_block>;
+
+/// |r - P_K(r - (u + s) / stiffness)|^2 * stiffness of one block, torques measured by its length (eqs 10, 11);
+/// |r|^2 * stiffness; and |b|^2 / stiffness if r = 0 would break the law of this block, else 0: contacts that stay open,
+/// however fast they part or wide they gape, must not make the scale of the others (eq. 12).
+struct BlockError {
+    double natural = 0, at_stake = 0, impulse = 0;
+};
+
+double natural_map(const Cone& cone, const Small& r, const Small& u, double stiffness, Law law) {
+    Small x{};
+    const double s = shift(cone, std::span(u).first(cone.dim), law);
+    for (int c = 0; c < cone.dim; ++c) x[c] = r[c] - (u[c] + (c == 0 ? s : 0.0)) / stiffness;
+    project(cone, std::span(x).first(cone.dim));
+    double sum = 0;
+    for (int c = 0; c < cone.dim; ++c) sum += (r[c] - x[c]) * (r[c] - x[c]);
+    return sum * stiffness;
+}
+
+BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law) {
+    const Cone& original = W.problem().cones[i];
+    const double length = W.length(i), stiffness = W.stiffness(i);
+    const Cone cone = with_torques_scaled(original, length);
+    const double* b = W.b().data() + W.problem().offset[i];
+    Small rs{}, us{}, bs{}, zero{};
+    BlockError error;
+    for (int c = 0; c < cone.dim; ++c) {
+        const double l = is_torque(original, c) ? length : 1.0;
+        rs[c] = r[c] / l;
+        us[c] = u[c] * l;
+        bs[c] = b[c] * l;
+        error.impulse += rs[c] * rs[c];
+    }
+    error.impulse *= stiffness;
+    error.natural = natural_map(cone, rs, us, stiffness, law);
+    if (natural_map(cone, zero, bs, stiffness, law) > 0) {
+        for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c] / stiffness;
+    }
+    return error;
+}
+
+/// Weight of the impulses in the scale (eq. 12). In a packing they exceed what single contacts must stop by its depth in grains, and under
+/// self-stress by any factor: taken whole they would hide errors of velocity, and let diverging impulses pass for a solution.
+/// A thousandth keeps them out of the scale until rounding in W r comes near.
+constexpr double impulse_weight = 1e-3;
+
+double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
+
+}  // namespace
+
+double law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
+    const ConeProblem& p = W.problem();
+    ExactSum natural, at_stake, impulse;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const BlockError e = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
+        natural.add(e.natural);
+        at_stake.add(e.at_stake);
+        impulse.add(e.impulse);
+    }
+    if (W.exchange().sum) {
+        for (ExactSum* sum : {&natural, &at_stake, &impulse}) W.exchange().sum(*sum);
+    }
+    const double error = std::sqrt(natural.value());
+    const double scale =
+        std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
+    return std::isnan(error) || std::isnan(scale) ? std::nan("") : ratio(error, scale);
+}
+
+double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
+    const ConeProblem& p = W.problem();
+    const double error = W.sum([&](Index i) {
+        Small rs{}, us{};
+        std::copy_n(r.data() + p.offset[i], p.cones[i].dim, rs.begin());
+        std::copy_n(u.data() + p.offset[i], p.cones[i].dim, us.begin());
+        return natural_map(p.cones[i], rs, us, 1.0, law);
+    });
+    return ratio(std::sqrt(error), std::sqrt(std::max({W.dot(W.b(), W.b()), W.dot(r, r), W.dot(u, u)})));
+}
+
+namespace {
+
+/// Largest squared Fischer-Burmeister value; blocks that are not second-order cones or rays do not count.
+double bogus_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
+    const ConeProblem& p = W.problem();
+    double largest = 0;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const Cone& cone = p.cones[i];
+        if ((cone.kind != ConeKind::second_order && cone.kind != ConeKind::ray) || std::isinf(cone.mu()))
+            continue;
+        const BlockVector f = fischer_burmeister(cone, u.segment(p.offset[i], cone.dim),
+                                                 r.segment(p.offset[i], cone.dim), 1.0, law);
+        largest = std::max(largest, f.squaredNorm());
+    }
+    return largest;
+}
+
+/// Inertia of each velocity by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
+Vector inertia(const ConeProblem& p) {
+    if (const auto* sparse = std::get_if<SparseMass>(&p.mass)) return sparse->M.diagonal();
+    Vector inverse(p.dofs());
+    if (const auto* block = std::get_if<BlockInverseMass>(&p.mass)) {
+        const int m = p.body_dim;
+        for (Index j = 0; j < p.dofs(); ++j)
+            inverse[j] = block->blocks[static_cast<std::size_t>(j / m * m + j % m) * m + j % m];
+    } else {
+        inverse = std::get<SparseInverseMass>(p.mass).W.diagonal();
+    }
+    return inverse.unaryExpr([](double x) { return x > 0 ? 1 / x : 0.0; });
+}
+
+/// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w, each in the
+/// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
+double momentum_residual(const Delassus& W, const ConeSolution& s) {
+    const ConeProblem& p = W.problem();
+    const int m = p.body_dim;
+    const Vector mass = inertia(p);
+    auto energy = [&](const Vector& v) { return std::sqrt((mass.array() * v.array().square()).sum()); };
+    const Vector implied = W.velocity_by_momentum(s.r), free = W.velocity_by_momentum(Vector::Zero(p.rows()));
+    const double v_defect = ratio(energy(s.v - implied), std::max(energy(free), energy(implied - free)));
+    double du = 0, scale = 0;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const double* A = p.H.value.data() + p.H.value_start[i];
+        const int d = p.cones[i].dim;
+        BlockVector u = p.w.segment(p.offset[i], d), terms = u.cwiseAbs2();
+        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+            for (int a = 0; a < d; ++a) {
+                for (int c = 0; c < m; ++c, ++A) {
+                    const double term = *A * s.v[static_cast<Eigen::Index>(p.H.body[k]) * m + c];
+                    u[a] += term;
+                    terms[a] += term * term;
+                }
+            }
+        }
+        for (int a = 0; a < d; ++a) {
+            const double length = is_torque(p.cones[i], a) ? W.length(i) : 1.0,
+                         weight = length * length / W.stiffness(i);
+            const double difference = s.u[p.offset[i] + a] - u[a];
+            du += weight * difference * difference;
+            scale += weight * terms[a];
+        }
+    }
+    const double b = std::sqrt(W.sum(
+        [&](Index i) { return W.b().segment(p.offset[i], p.cones[i].dim).squaredNorm() / W.stiffness(i); }));
+    return std::max(v_defect, ratio(std::sqrt(du), std::max(std::sqrt(scale), b)));
+}
+
+}  // namespace
+
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
+    Residual out;
+    const ConeProblem& p = W.problem();
+    if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs()) {
+        out.value = out.law = out.momentum = std::nan("");
+        return out;
+    }
+    out.law = law_residual(W, solution.r, solution.u, law);
+    out.momentum = momentum_residual(W, solution);
+    out.value =
+        std::isnan(out.law) || std::isnan(out.momentum) ? std::nan("") : std::max(out.law, out.momentum);
+    out.siconos = siconos_residual(W, solution.r, solution.u, law);
+    out.bogus = bogus_residual(W, solution.r, solution.u, law);
+    return out;
+}
+
+Residual judge(const ConeProblem& problem, const ConeSolution& solution, Law law) {
+    return judge(Delassus(problem), solution, law);
+}
+
+}  // namespace drystone

@@ -1,0 +1,178 @@
+#include "drystone/cone/problem.hpp"
+
+#include "drystone/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace drystone {
+
+void ConeProblem::add_block(const Cone& cone) {
+    cones.push_back(cone);
+    offset.push_back(offset.back() + cone.dim);
+    H.start.push_back(H.start.back());
+    H.value_start.push_back(static_cast<std::int64_t>(H.value.size()));
+}
+
+void ConeProblem::add_entry(Index body, std::span<const double> values) {
+    if (cones.empty()) fail("ConeProblem::add_entry", "no block is open", "call add_block first");
+    const auto expected = static_cast<std::size_t>(cones.back().dim * body_dim);
+    if (values.size() != expected) {
+        fail("ConeProblem::add_entry", std::to_string(values.size()) + " values",
+             "give dim x body_dim = " + std::to_string(expected));
+    }
+    H.body.push_back(body);
+    H.value.insert(H.value.end(), values.begin(), values.end());
+    H.start.back() += 1;
+    H.value_start.back() = static_cast<std::int64_t>(H.value.size());
+}
+
+namespace {
+
+class FaultList {
+public:
+    void expect(bool good, const std::string& fault) {
+        if (!good && faults_.size() < max_faults) faults_.push_back(fault);
+    }
+    std::vector<std::string> take() { return std::move(faults_); }
+
+private:
+    static constexpr std::size_t max_faults = 20;
+    std::vector<std::string> faults_;
+};
+
+bool is_symmetric(const SparseMatrix& A) {
+    const SparseMatrix difference = A - SparseMatrix(A.transpose());
+    return difference.norm() <= 1e-10 * A.norm();
+}
+
+void check_mass(const ConeProblem& p, FaultList& faults) {
+    if (const auto* block = std::get_if<BlockInverseMass>(&p.mass)) {
+        const int m = p.body_dim;
+        const std::size_t expected = static_cast<std::size_t>(p.bodies) * m * m;
+        faults.expect(block->blocks.size() == expected,
+                      "mass: " + std::to_string(block->blocks.size()) +
+                          " numbers; bodies x body_dim^2 = " + std::to_string(expected));
+        if (block->blocks.size() != expected) return;
+        for (Index j = 0; j < p.bodies; ++j) {
+            const double* B = block->blocks.data() + static_cast<std::size_t>(j) * m * m;
+            double scale = 0;
+            bool good = true;
+            for (int a = 0; a < m; ++a) {
+                good = good && std::isfinite(B[a * m + a]) && B[a * m + a] >= 0;
+                scale = std::max(scale, std::abs(B[a * m + a]));
+            }
+            for (int a = 0; a < m; ++a) {
+                for (int b = 0; b < a; ++b)
+                    good = good && std::abs(B[a * m + b] - B[b * m + a]) <= 1e-10 * scale;
+            }
+            faults.expect(good, "mass: inverse mass of body " + std::to_string(j) +
+                                    " is not symmetric with a diagonal >= 0; give the inverse, row by row");
+        }
+        return;
+    }
+    const SparseMatrix& A = std::holds_alternative<SparseMass>(p.mass)
+                                ? std::get<SparseMass>(p.mass).M
+                                : std::get<SparseInverseMass>(p.mass).W;
+    faults.expect(A.rows() == p.dofs() && A.cols() == p.dofs(),
+                  "mass: " + std::to_string(A.rows()) + " x " + std::to_string(A.cols()) +
+                      "; must be square of size " + std::to_string(p.dofs()));
+    if (A.rows() == A.cols())
+        faults.expect(is_symmetric(A), "mass: matrix is not symmetric; give both triangles");
+}
+
+bool moves(const ConeProblem& p, Index body) {
+    const auto* block = std::get_if<BlockInverseMass>(&p.mass);
+    if (block == nullptr) return true;
+    const std::size_t size = static_cast<std::size_t>(p.body_dim) * p.body_dim;
+    const auto begin = block->blocks.begin() + static_cast<std::ptrdiff_t>(body * size);
+    return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(size), [](double x) { return x != 0; });
+}
+
+void check_tiling(const ConeProblem& p, FaultList& faults) {
+    const Tiling& t = p.tiling;
+    if (t.empty()) return;
+    std::vector<char> seen(p.blocks(), 0);
+    bool permutation = static_cast<Index>(t.order.size()) == p.blocks();
+    for (Index i : t.order) {
+        permutation = permutation && i >= 0 && i < p.blocks() && seen[i] == 0;
+        if (permutation) seen[i] = 1;
+    }
+    permutation = permutation && t.tile_start.back() == p.blocks() && t.colour_start.back() == t.tiles();
+    faults.expect(permutation,
+                  "tiling: order must list every block once, and tiles and colours cover all of it");
+    if (!permutation) return;
+    std::vector<Index> owner(p.bodies, -1);
+    for (Index c = 0; c < t.colours(); ++c) {
+        std::fill(owner.begin(), owner.end(), -1);
+        for (Index tile = t.colour_start[c]; tile < t.colour_start[c + 1]; ++tile) {
+            for (Index q = t.tile_start[tile]; q < t.tile_start[tile + 1]; ++q) {
+                const Index i = t.order[q];
+                for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+                    const Index body = p.H.body[k];
+                    if (!moves(p, body)) continue;
+                    faults.expect(owner[body] == -1 || owner[body] == tile,
+                                  "tiling: body " + std::to_string(body) + " is in two tiles of colour " +
+                                      std::to_string(c));
+                    owner[body] = tile;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> find_faults(const ConeProblem& p) {
+    FaultList faults;
+    faults.expect(p.body_dim >= 1 && p.body_dim <= max_block,
+                  "body_dim: " + std::to_string(p.body_dim) + "; must be 1 to " + std::to_string(max_block));
+    faults.expect(p.f.size() == p.dofs(), "f: " + std::to_string(p.f.size()) +
+                                              " numbers; bodies x body_dim = " + std::to_string(p.dofs()));
+    faults.expect(p.w.size() == p.rows(),
+                  "w: " + std::to_string(p.w.size()) + " numbers; rows of H = " + std::to_string(p.rows()));
+    faults.expect(p.f.allFinite(), "f: holds a number that is not finite");
+    faults.expect(p.w.allFinite(), "w: holds a number that is not finite");
+    bool finite = true;
+    for (double x : p.H.value) finite = finite && std::isfinite(x);
+    faults.expect(finite, "H: holds a number that is not finite");
+    const auto n = static_cast<std::size_t>(p.blocks());
+    const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&
+                       p.H.value_start.size() == n + 1 &&
+                       p.H.start.back() == static_cast<Index>(p.H.body.size()) &&
+                       p.H.value_start.back() == static_cast<std::int64_t>(p.H.value.size());
+    faults.expect(
+        sizes,
+        "H: start, body, value_start and value do not fit the cones; build with add_block and add_entry");
+    bool in_range = true;
+    for (Index body : p.H.body) in_range = in_range && body >= 0 && body < p.bodies;
+    faults.expect(in_range, "H: a body number is outside 0.." + std::to_string(p.bodies - 1));
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const Cone& cone = p.cones[i];
+        bool good = cone.dim >= 1 && cone.dim <= max_block;
+        for (int c = 0; c < 3; ++c) good = good && !std::isnan(cone.coefficient[c]);
+        if (cone.kind == ConeKind::ray || cone.kind == ConeKind::interval) good = good && cone.dim == 1;
+        if (cone.has_axis())
+            good = good && cone.coefficient[0] >= 0 && cone.coefficient[1] >= 0 && cone.coefficient[2] >= 0;
+        if (cone.kind == ConeKind::interval) good = good && cone.coefficient[0] <= cone.coefficient[1];
+        faults.expect(good, "cone of block " + std::to_string(i) +
+                                ": dimension or coefficient out of range; use Cone's factories");
+    }
+    check_mass(p, faults);
+    if (sizes && in_range) {
+        for (Index i = 0; i < p.blocks(); ++i) {
+            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+                for (Index l = p.H.start[i]; l < k; ++l) {
+                    faults.expect(p.H.body[k] != p.H.body[l],
+                                  "H: block " + std::to_string(i) + " names body " +
+                                      std::to_string(p.H.body[k]) + " twice; add the matrices");
+                }
+            }
+        }
+        check_tiling(p, faults);
+    }
+    return faults.take();
+}
+
+}  // namespace drystone

@@ -1,0 +1,98 @@
+// The cone problem as plain data, and its solution (docs/theory.md, eqs 1 to 4):
+//
+//     M v = f + H^T r         momentum
+//     u = H v + w             relative velocities, block by block
+//     -(u_i + s_i(u_i) n) in N_{K_i}(r_i)   for each block i; for a cone: K_i* contains u_i + s_i n, perpendicular to r_i in K_i
+//
+// Bilateral constraints C v = k are blocks of the free cone with w = -k: r is their multiplier and u = 0 their equation.
+// So there is one list of blocks and no second kind of unknown.
+#pragma once
+
+#include "drystone/base/types.hpp"
+#include "drystone/cone/cone.hpp"
+
+#include <Eigen/SparseCore>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace drystone {
+
+using SparseMatrix = Eigen::SparseMatrix<double>;
+
+/// Inverse mass of separate bodies: one symmetric positive semi-definite body_dim x body_dim matrix per body, row after
+/// row. Zero for a body that does not move.
+struct BlockInverseMass {
+    std::vector<double> blocks;
+};
+
+/// A mass that couples bodies (rods, finite elements): symmetric positive definite, both triangles stored.
+struct SparseMass {
+    SparseMatrix M;
+};
+
+/// The inverse mass itself as a sparse matrix, symmetric positive semi-definite, both triangles stored. With H = 1 it is a
+/// problem given by its Delassus matrix.
+struct SparseInverseMass {
+    SparseMatrix W;
+};
+
+using Mass = std::variant<BlockInverseMass, SparseMass, SparseInverseMass>;
+
+/// H by rows of blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix
+/// (dim_i x body_dim, row by row) begins at value[value_start[i] + (k - start[i]) dim_i body_dim]. Bodies of one block
+/// are distinct.
+struct BlockRows {
+    std::vector<Index> start = {0};
+    std::vector<Index> body;
+    std::vector<std::int64_t> value_start = {0};
+    std::vector<double> value;
+};
+
+/// Order of work of Gauss-Seidel: tiles of a colour share no moving body, so they may be visited at the same time.
+/// `order` lists block numbers; tile t is order[tile_start[t]..tile_start[t+1]); colour c is tiles
+/// [colour_start[c], colour_start[c+1]). Empty: computed from the contact graph (solve/tiling.hpp).
+struct Tiling {
+    std::vector<Index> order;
+    std::vector<Index> tile_start = {0};
+    std::vector<Index> colour_start = {0};
+    [[nodiscard]] bool empty() const { return order.empty(); }
+    [[nodiscard]] Index tiles() const { return static_cast<Index>(tile_start.size()) - 1; }
+    [[nodiscard]] Index colours() const { return static_cast<Index>(colour_start.size()) - 1; }
+};
+
+struct ConeProblem {
+    int body_dim = 6;  ///< velocities per body: 6 in 3D, 3 in 2D, 1 for anything else; 1 to 6
+    Index bodies = 0;
+    Mass mass;
+    Vector f;  ///< size bodies * body_dim: M v_begin plus impulses of the known forces
+    BlockRows H;
+    Vector w;                         ///< size rows()
+    std::vector<Cone> cones;          ///< one per block
+    std::vector<Index> offset = {0};  ///< block i holds components [offset[i], offset[i+1])
+    Tiling tiling;
+
+    [[nodiscard]] Index blocks() const { return static_cast<Index>(cones.size()); }
+    [[nodiscard]] Index rows() const { return offset.back(); }
+    [[nodiscard]] Index dofs() const { return bodies * body_dim; }
+
+    /// Opens the next block: append its entries with add_entry, in any number, before the next call.
+    void add_block(const Cone& cone);
+    /// Entry of the newest block; `values` holds dim x body_dim numbers, row by row.
+    void add_entry(Index body, std::span<const double> values);
+};
+
+/// A solution, and also a warm start (then only r is read).
+struct ConeSolution {
+    Vector r;  ///< impulses, size rows()
+    Vector u;  ///< relative velocities, size rows()
+    Vector v;  ///< body velocities, size dofs()
+};
+
+/// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in which
+/// two tiles of a colour share a moving body); empty if the problem can be solved.
+std::vector<std::string> find_faults(const ConeProblem& problem);
+
+}  // namespace drystone

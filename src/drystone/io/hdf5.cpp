@@ -1,0 +1,311 @@
+#include "drystone/io/hdf5.hpp"
+
+#include "drystone/base/error.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <climits>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace drystone::hdf5 {
+
+static_assert(std::is_same_v<hid_t, std::int64_t>, "the header holds HDF5 identifiers as 64-bit integers");
+
+namespace {
+
+/// Switches HDF5's own error printing off while alive.
+class Silence {
+public:
+    Silence() {
+        H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    }
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+    ~Silence() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+
+private:
+    H5E_auto2_t print_ = nullptr;
+    void* data_ = nullptr;
+};
+
+}  // namespace
+
+/// Owner of one HDF5 identifier.
+class Handle {
+public:
+    using Closer = herr_t (*)(hid_t);
+    Handle(hid_t id, Closer close) : id_(id), close_(close) {}
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+        if (id_ < 0) return;
+        const Silence silence;
+        close_(id_);
+    }
+    [[nodiscard]] hid_t id() const { return id_; }
+    [[nodiscard]] bool good() const { return id_ >= 0; }
+
+private:
+    hid_t id_;
+    Closer close_;
+};
+
+namespace {
+
+/// What HDF5 gives as the innermost cause of the last failure, in brackets; empty if it says nothing.
+std::string cause() {
+    std::string text;
+    const H5E_walk2_t take = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
+        if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
+        return 0;
+    };
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
+    return text.empty() ? text : " (HDF5: " + text + ")";
+}
+
+/// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more than
+/// this times the size of its file is garbled, and is refused before memory is asked for.
+constexpr std::uintmax_t max_compression = 1032;
+
+template <class T>
+struct Stored;
+template <>
+struct Stored<int> {
+    // Read as 64 bits, so that a number too large is noticed; HDF5 itself would clip it.
+    using Memory = long long;
+    static hid_t type() { return H5T_NATIVE_LLONG; }
+    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
+    static constexpr const char* name = "integers";
+};
+template <>
+struct Stored<double> {
+    using Memory = double;
+    static hid_t type() { return H5T_NATIVE_DOUBLE; }
+    static bool fits(H5T_class_t kind) { return kind == H5T_FLOAT || kind == H5T_INTEGER; }
+    static constexpr const char* name = "real numbers";
+};
+
+}  // namespace
+
+Group::Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
+             std::filesystem::path file_name, std::uintmax_t file_size)
+    : file_(std::move(file)),
+      group_(std::move(group)),
+      path_(std::move(path)),
+      file_name_(std::move(file_name)),
+      file_size_(file_size) {}
+
+std::string Group::where(const std::string& name) const {
+    const std::string inside = name.empty() ? path_ : path_ + "/" + name;
+    return file_name_.string() + ": " + (inside.empty() ? "/" : inside);
+}
+
+bool Group::exists(const std::string& name) const {
+    const Silence silence;
+    // H5Lexists asks about the last part of a path only, so each part is asked for in turn.
+    for (std::size_t end = 0; end != std::string::npos;) {
+        end = name.find('/', end == 0 ? 0 : end + 1);
+        const std::string part = name.substr(0, end);
+        if (part.empty() || H5Lexists(group_->id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    }
+    return H5Oexists_by_name(group_->id(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+Group Group::open_group(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name))
+        fail(where(name), "is missing", "the file is not complete, or not of the kind expected");
+    auto handle = std::make_shared<Handle>(H5Gopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Gclose);
+    if (!handle->good()) {
+        fail(where(name), "cannot be opened as a group" + cause(),
+             "the file is damaged or not of the kind expected");
+    }
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_};
+}
+
+Group Group::create_group(const std::string& name) const {
+    const Silence silence;
+    auto handle = std::make_shared<Handle>(
+        H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_};
+}
+
+template <class T>
+std::vector<T> Group::read(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!dataset.good())
+        fail(where(name), "cannot be opened as a dataset" + cause(), "the file is damaged; write it again");
+    const Handle type(H5Dget_type(dataset.id()), H5Tclose);
+    if (!type.good() || !Stored<T>::fits(H5Tget_class(type.id()))) {
+        fail(where(name), std::string("does not hold ") + Stored<T>::name,
+             "store it as " + std::string(Stored<T>::name));
+    }
+    const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+    const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
+    const std::uintmax_t limit =
+        std::min<std::uintmax_t>(INT_MAX, max_compression * file_size_ / H5Tget_size(type.id()));
+    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) {
+        fail(where(name),
+             "claims to hold " + std::to_string(count) + " numbers, more than can be in this file",
+             "the file is damaged; write it again");
+    }
+    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(count));
+    if (count > 0 &&
+        H5Dread(dataset.id(), Stored<T>::type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        fail(where(name), "cannot be read" + cause(), "the file is damaged; write it again");
+    }
+    if constexpr (std::is_same_v<T, typename Stored<T>::Memory>) {
+        return values;
+    } else {
+        std::vector<T> result;
+        result.reserve(values.size());
+        for (const auto x : values) {
+            if (x < INT_MIN || x > INT_MAX)
+                fail(where(name), "holds " + std::to_string(x), "use integers of 32 bits");
+            result.push_back(static_cast<T>(x));
+        }
+        return result;
+    }
+}
+
+std::vector<int> Group::read_ints(const std::string& name) const { return read<int>(name); }
+std::vector<double> Group::read_doubles(const std::string& name) const { return read<double>(name); }
+
+int Group::read_int(const std::string& name) const {
+    const std::vector<int> values = read<int>(name);
+    if (values.size() != 1)
+        fail(where(name), "holds " + std::to_string(values.size()) + " numbers", "store one");
+    return values[0];
+}
+
+double Group::read_double(const std::string& name) const {
+    const std::vector<double> values = read<double>(name);
+    if (values.size() != 1)
+        fail(where(name), "holds " + std::to_string(values.size()) + " numbers", "store one");
+    return values[0];
+}
+
+std::string Group::read_string(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle type(dataset.good() ? H5Dget_type(dataset.id()) : -1, H5Tclose);
+    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+    if (!type.good() || H5Tget_class(type.id()) != H5T_STRING ||
+        H5Sget_simple_extent_npoints(space.id()) != 1) {
+        fail(where(name), "does not hold one text" + cause(), "store one string");
+    }
+    const char* const damaged = "the file is damaged; write it again";
+    if (H5Tis_variable_str(type.id()) > 0) {
+        // Read in the stored character set; HDF5 does not convert between ASCII and UTF-8.
+        char* text = nullptr;
+        if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) < 0) {
+            fail(where(name), "cannot be read" + cause(), damaged);
+        }
+        std::string result = text == nullptr ? "" : text;
+        H5free_memory(text);
+        return result;
+    }
+    const std::size_t size = H5Tget_size(type.id());
+    if (size > max_compression * file_size_) fail(where(name), "claims a text longer than the file", damaged);
+    std::string result(size, '\0');
+    if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.data()) < 0) {
+        fail(where(name), "cannot be read" + cause(), damaged);
+    }
+    result.resize(std::min(result.find('\0'), result.size()));
+    if (H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD) result.resize(result.find_last_not_of(' ') + 1);
+    return result;
+}
+
+void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
+                  const void* data) const {
+    const Handle dataset(
+        H5Dcreate2(group_->id(), name.c_str(), memory_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose);
+    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    if (H5Sget_simple_extent_npoints(space) == 0) return;
+    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
+    }
+}
+
+void Group::write_ints(const std::string& name, std::span<const int> values) const {
+    const Silence silence;
+    const hsize_t size = values.size();
+    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    write(name, H5T_NATIVE_INT, space.id(), values.data());
+}
+
+void Group::write_doubles(const std::string& name, std::span<const double> values) const {
+    const Silence silence;
+    const hsize_t size = values.size();
+    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    write(name, H5T_NATIVE_DOUBLE, space.id(), values.data());
+}
+
+void Group::write_int(const std::string& name, int value) const { write_ints(name, {&value, 1}); }
+void Group::write_double(const std::string& name, double value) const { write_doubles(name, {&value, 1}); }
+
+void Group::write_string(const std::string& name, const std::string& text) const {
+    const Silence silence;
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.id(), text.size() + 1);
+    H5Tset_strpad(type.id(), H5T_STR_NULLTERM);
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    write(name, type.id(), space.id(), text.c_str());
+}
+
+File File::open(const std::filesystem::path& path) {
+    const Silence silence;
+    const std::string name = path.string();
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+        fail(name, "there is no such file", "see that the path is right");
+    if (!std::filesystem::is_regular_file(path, error))
+        fail(name, "is not a file", "give the path of an HDF5 file");
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) fail(name, "has no size: " + error.message(), "see that the file can be read");
+    auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file->good()) {
+        const std::string reason = cause();
+        if (H5Fis_hdf5(name.c_str()) > 0) {
+            fail(name, "cannot be opened" + reason,
+                 "it is damaged, cut short or open for writing; copy or write it again");
+        }
+        fail(name, "is not an HDF5 file, or may not be read" + reason, "give the path of an HDF5 file");
+    }
+    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
+    if (!root->good())
+        fail(name, "has no root group" + cause(), "the file is damaged; copy or write it again");
+    return File(Group(std::move(file), std::move(root), "", path, size));
+}
+
+File File::create(const std::filesystem::path& path) {
+    const Silence silence;
+    const std::string name = path.string();
+    auto file =
+        std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    if (!file->good()) {
+        fail(name, "cannot be created" + cause(),
+             "see that the folder exists, can be written to and the disk has room");
+    }
+    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
+    if (!root->good()) fail(name, "has no root group" + cause(), "write to another file");
+    return File(Group(std::move(file), std::move(root), "", path, 0));
+}
+
+void File::flush() const {
+    const Silence silence;
+    if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0) {
+        fail(root_.file_name_.string(), "cannot be written" + cause(), "see that the disk has room");
+    }
+}
+
+}  // namespace drystone::hdf5

@@ -1,0 +1,258 @@
+#include "drystone/solve/gauss_seidel.hpp"
+
+#include "drystone/base/error.hpp"
+#include "drystone/base/timer.hpp"
+#include "drystone/solve/monitor.hpp"
+#include "drystone/solve/sweep_rigid.hpp"
+#include "drystone/solve/sweep_spheres.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drystone {
+
+namespace {
+
+/// A sweep with its bookkeeping, and the linear operations on the kernel's state that acceleration needs. The state is (r, z):
+/// z = Hw^T r is linear in r, so any combination of states is a state and costs no product with H.
+template <class Kernel>
+class Sweeper {
+public:
+    Sweeper(Kernel& kernel, const Delassus& W, const GaussSeidelOptions& options, const Tiling& tiling)
+        : kernel_(kernel), W_(W), tiling_(tiling) {
+        sleep_.sweeps = std::min(options.sleep_sweeps, 255);
+        sleep_tolerance_ = options.sleep_tolerance;
+        if (sleep_.sweeps > 0) sleep_.left.assign(W.problem().blocks(), 0);
+    }
+
+    /// Returns the squared norm of the step and the uphill test against `previous` (empty: no test).
+    SweepSums operator()(const Vector& previous = {}) {
+        const SweepSums sums =
+            sweep(kernel_, tiling_, W_.threads(), previous, sleep_, W_.exchange(), partial_);
+        const double blocks = std::max<double>(1, sums.visits);
+        sleep_.threshold = sleep_tolerance_ * sleep_tolerance_ * sums.step / blocks;
+        return sums;
+    }
+
+    void wake() { std::fill(sleep_.left.begin(), sleep_.left.end(), std::uint8_t{0}); }
+
+private:
+    Kernel& kernel_;
+    const Delassus& W_;
+    const Tiling& tiling_;
+    Sleep sleep_;
+    double sleep_tolerance_ = 0;
+    std::vector<SweepSums> partial_;
+};
+
+/// The iterate as the monitor wants it: problem order, with u computed afresh. Reloads the kernel from r, which also
+/// removes the rounding that piled up in z.
+template <class Kernel>
+class Look {
+public:
+    Look(Kernel& kernel, const Delassus& W, Monitor& monitor)
+        : kernel_(kernel), W_(W), monitor_(monitor), r_(W.problem().rows()) {}
+
+    bool operator()(int iteration) {
+        kernel_.store(r_);
+        W_.velocity(r_, u_);
+        return monitor_.check(iteration, r_, u_);
+    }
+    void refresh() { kernel_.load(r_); }
+
+private:
+    Kernel& kernel_;
+    const Delassus& W_;
+    Monitor& monitor_;
+    Vector r_, u_;
+};
+
+template <class Kernel>
+void plain(Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options, Look<Kernel>& look) {
+    for (int k = 0; !look(k);) {
+        look.refresh();
+        sweeper.wake();
+        const int until = k == 0 ? std::min(options.check_every, 5) : options.check_every;
+        for (int s = 0; s < until; ++s, ++k) sweeper();
+    }
+}
+
+/// z <- a + beta (a - b), element by element, and the same for r; then b <- a.
+void extrapolate(int threads, Vector& current, Vector& previous, double beta) {
+    constexpr Index chunk = 4096;
+    const auto n = current.size();
+    parallel_for(threads, static_cast<Index>((n + chunk - 1) / chunk), [&](Index c) {
+        const Eigen::Index end = std::min<Eigen::Index>(n, (static_cast<Eigen::Index>(c) + 1) * chunk);
+        for (Eigen::Index k = static_cast<Eigen::Index>(c) * chunk; k < end; ++k) {
+            const double x = current[k];
+            current[k] = x + beta * (x - previous[k]);
+            previous[k] = x;
+        }
+    });
+}
+
+/// Nesterov momentum in cycles of adaptive length. Without the cap on the cycle momentum pumps self-stress into the packing
+/// and the iterates of the exact law, which has no energy to descend, run away: a cycle whose step has doubled (in norm) ends
+/// at once, and later ones are at most half as long as it was.
+template <class Kernel>
+void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const GaussSeidelOptions& options,
+              Look<Kernel>& look) {
+    constexpr int shortest = 5;
+    int length = 10, longest = 150;
+    double last_step = INFINITY;
+    if (look(0)) return;
+    look.refresh();
+    Vector previous_r = kernel.r, previous_z = kernel.z;
+    const Vector no_test;
+    for (int k = 0, since_look = 0;;) {
+        previous_r = kernel.r;
+        previous_z = kernel.z;
+        double theta = 1;
+        for (int s = 0; s < length; ++s) {
+            const SweepSums sums = sweeper(s < 3 ? no_test : previous_r);
+            ++k;
+            ++since_look;
+            if (s ==
+                0) {  // the first sweep of a cycle is plain: its step measures what the cycle before has done
+                if (sums.step < 0.64 * last_step) length = 2 * length;
+                length = std::min(length, longest);
+                if (sums.step > last_step) length = std::max(shortest, length / 2);
+                last_step = sums.step;
+            }
+            const bool blows_up = sums.step > 4 * last_step;
+            if (blows_up) longest = std::max(20, s / 2);
+            const bool ends = s + 1 >= length || sums.uphill > 0 || blows_up;
+            if (ends) break;  // the next cycle starts from the result of a sweep
+            const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
+            const double beta = theta * (1 - theta) / (theta * theta + next);
+            theta = next;
+            extrapolate(W.threads(), kernel.r, previous_r, beta);
+            extrapolate(W.threads(), kernel.z, previous_z, beta);
+        }
+        if (since_look >= options.check_every) {
+            since_look = 0;
+            if (look(k)) return;
+            look.refresh();
+        }
+    }
+}
+
+/// Nonsmooth nonlinear conjugate gradients (Silcowitz, Niebe & Erleben 2010) with the sweep as the map: the sweep's step is taken
+/// for minus the gradient.
+template <class Kernel>
+void conjugate(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
+               Look<Kernel>& look) {
+    if (look(0)) return;
+    look.refresh();
+    Vector before_r = kernel.r, before_z = kernel.z;
+    Vector direction_r = Vector::Zero(kernel.r.size()), direction_z = Vector::Zero(kernel.z.size());
+    double last_step = INFINITY;
+    for (int k = 0;;) {
+        before_r = kernel.r;
+        before_z = kernel.z;
+        const double step = sweeper().step;
+        ++k;
+        double beta = std::isinf(last_step) || last_step == 0 ? 0 : step / last_step;
+        if (beta > 1) {
+            direction_r.setZero();
+            direction_z.setZero();
+            beta = 0;
+        }
+        // r <- sweep(r) + beta p;  p <- beta p + (sweep(r) - r)
+        direction_r *= beta;
+        direction_z *= beta;
+        const bool rest =
+            k % options.check_every == 0;  // looked at without the extrapolation, which may leave the cone
+        before_r = kernel.r - before_r;
+        before_z = kernel.z - before_z;
+        if (!rest) {
+            kernel.r += direction_r;
+            kernel.z += direction_z;
+        }
+        direction_r += before_r;
+        direction_z += before_z;
+        last_step = step;
+        if (rest) {
+            if (look(k)) return;
+            look.refresh();
+        }
+    }
+}
+
+template <class Kernel>
+SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeidelOptions& options,
+                    const Goal& goal, const Tiling& tiling, Vector& r) {
+    Monitor monitor(W, law, goal, options.max_iterations, options.patience);
+    Sweeper<Kernel> sweeper(kernel, W, options, tiling);
+    Look<Kernel> look(kernel, W, monitor);
+    kernel.load(r);
+    switch (options.acceleration) {
+        case Acceleration::none:
+            plain(sweeper, options, look);
+            break;
+        case Acceleration::momentum:
+            momentum(kernel, sweeper, W, options, look);
+            break;
+        case Acceleration::conjugate:
+            conjugate(kernel, sweeper, options, look);
+            break;
+    }
+    static constexpr const char* names[] = {"gauss-seidel", "gauss-seidel-momentum",
+                                            "gauss-seidel-conjugate"};
+    return monitor.finish(names[static_cast<int>(options.acceleration)], r);
+}
+
+/// Calls f with the kernel that the options ask for, or the fastest that fits.
+template <class F>
+auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling, F&& f) {
+    const bool automatic = options.kernel == SweepKernel::automatic;
+    if (automatic || options.kernel == SweepKernel::spheres) {
+        if (auto spheres = SphereKernel::make(W, law, options, tiling)) return f(*spheres);
+        if (!automatic)
+            fail("Gauss-Seidel kernel `spheres`", "the contacts are not all between spheres",
+                 "use automatic");
+    }
+    if (automatic || options.kernel == SweepKernel::rigid) {
+        if (RigidKernel<3, 6>::fits(W, law, options)) {
+            RigidKernel<3, 6> kernel(W, options, tiling);
+            return f(kernel);
+        }
+        if (RigidKernel<2, 3>::fits(W, law, options)) {
+            RigidKernel<2, 3> kernel(W, options, tiling);
+            return f(kernel);
+        }
+        if (!automatic)
+            fail("Gauss-Seidel kernel `rigid`", "not all blocks are Coulomb contacts of two bodies",
+                 "use automatic");
+    }
+    AnyKernel kernel(W, law, options, tiling);
+    return f(kernel);
+}
+
+}  // namespace
+
+SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Goal& goal,
+                         Vector& r) {
+    const Timer timer;
+    const Tiling tiling = tiling_of(W);
+    SolveReport report = with_kernel(W, law, options, tiling, [&](auto& kernel) {
+        return iterate(kernel, W, law, options, goal, tiling, r);
+    });
+    report.seconds = timer.seconds();
+    return report;
+}
+
+double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options, int sweeps, Vector& r) {
+    const Tiling tiling = tiling_of(W);
+    return with_kernel(W, law, options, tiling, [&](auto& kernel) {
+        kernel.load(r);
+        Sweeper<std::remove_reference_t<decltype(kernel)>> sweeper(kernel, W, options, tiling);
+        const Timer timer;
+        for (int s = 0; s < sweeps; ++s) sweeper();
+        const double seconds = timer.seconds();
+        kernel.store(r);
+        return seconds;
+    });
+}
+
+}  // namespace drystone

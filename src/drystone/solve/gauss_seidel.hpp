@@ -1,0 +1,51 @@
+// Nonlinear Gauss-Seidel over coloured tiles, and its accelerated forms (docs/theory.md, section 7).
+//
+// One sweep visits every block once and solves it exactly with all others held. Tiles of a colour run in parallel and share no
+// moving body, so the result is the same bits on any number of threads. Kernels (sweep_*.hpp) differ in what they know of
+// the blocks: anything; rigid contacts of two bodies; spheres.
+#pragma once
+
+#include "drystone/solve/local.hpp"
+#include "drystone/solve/report.hpp"
+
+namespace drystone {
+
+enum class Acceleration : std::uint8_t {
+    none,
+    momentum,   ///< Nesterov momentum in cycles of adaptive length
+    conjugate,  ///< the sweep as the map of a nonsmooth nonlinear conjugate gradient
+};
+
+enum class SweepKernel : std::uint8_t {
+    automatic,  ///< the fastest that fits
+    any,  ///< any cone, any local solver; blocks through body vectors, or through W where the mass couples bodies
+    explicit_matrix,  ///< the same with W formed
+    rigid,            ///< Coulomb contacts between at most two rigid bodies, exact law
+    spheres,          ///< the same between spheres
+};
+
+struct GaussSeidelOptions {
+    LocalOptions local;
+    Acceleration acceleration = Acceleration::none;
+    SweepKernel kernel = SweepKernel::automatic;
+    int max_iterations = 100'000;  ///< sweeps
+    /// Sweeps between looks at the residual (a look costs about a sweep). Momentum looks at the end of its cycles too.
+    int check_every = 25;
+    int patience = 1000;  ///< sweeps before the iteration may be called stalled
+    /// Proximal term, in units of each block's stiffness: W_ii + proximal * stiffness_i. 0 where all blocks are definite; a
+    /// block that is not gets 1e-8 whatever is asked.
+    double proximal = 0;
+    /// Sleeping: a block whose impulse changed by less than sleep_tolerance (relative to the root mean square of the sweep before)
+    /// is left out for sleep_sweeps sweeps. 0: off.
+    int sleep_sweeps = 0;
+    double sleep_tolerance = 1e-3;
+};
+
+SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Goal& goal,
+                         Vector& r);
+
+/// Plain sweeps and nothing else, without a look at the residual: for smoothing between steps of other methods and for
+/// benchmarks. Returns the seconds that the sweeps alone took.
+double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options, int sweeps, Vector& r);
+
+}  // namespace drystone

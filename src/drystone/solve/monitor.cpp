@@ -1,0 +1,77 @@
+#include "drystone/solve/monitor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drystone {
+
+const char* name_of(Status status) {
+    switch (status) {
+        case Status::solved:
+            return "solved";
+        case Status::stalled:
+            return "stalled";
+        case Status::iteration_limit:
+            return "iteration limit";
+        case Status::time_limit:
+            return "time limit";
+        case Status::infeasible:
+            return "infeasible";
+        case Status::diverged:
+            return "diverged";
+        case Status::invalid:
+            return "invalid";
+    }
+    return "unknown";
+}
+
+Monitor::Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience)
+    : W_(&W), law_(law), goal_(goal), max_iterations_(max_iterations), patience_(patience) {}
+
+bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
+    if (stopped_) return true;
+    residual_ =
+        goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_) : siconos_residual(*W_, r, u, law_);
+    const HistoryPoint point{iteration, timer_.seconds(), residual_};
+    report_.history.push_back(point);
+    report_.iterations = iteration;
+    if (goal_.progress) goal_.progress(point);
+    if (std::isnan(residual_)) {
+        stop(Status::diverged, "the iterate is not a number");
+        return true;
+    }
+    if (residual_ < best_) {
+        best_ = residual_;
+        best_r_ = r;
+    }
+    best_history_.push_back(best_);
+    if (residual_ <= goal_.tolerance) {
+        stop(Status::solved, "");
+        return true;
+    }
+    while (half_ + 1 < report_.history.size() && 2 * report_.history[half_ + 1].iteration <= iteration)
+        ++half_;
+    if (iteration >= patience_ && best_ > 0.95 * best_history_[half_]) {
+        stop(Status::stalled, "the residual no longer falls");
+    } else if (iteration >= max_iterations_) {
+        stop(Status::iteration_limit, "");
+    } else if (point.seconds >= goal_.time_limit) {
+        stop(Status::time_limit, "");
+    }
+    return stopped_;
+}
+
+void Monitor::stop(Status status, std::string message) {
+    stopped_ = true;
+    report_.status = status;
+    report_.message = std::move(message);
+}
+
+SolveReport Monitor::finish(const char* solver, Vector& r) {
+    if (best_r_.size() == r.size()) r = best_r_;
+    report_.solver = solver;
+    report_.seconds = timer_.seconds();
+    return std::move(report_);
+}
+
+}  // namespace drystone

@@ -1,0 +1,43 @@
+// Watches an iteration: measures the residual, keeps the best iterate, and says when to stop and why.
+// Every solver has one, so that all stop by the same rule; no solver judges itself by the length of its step.
+#pragma once
+
+#include "drystone/base/timer.hpp"
+#include "drystone/solve/report.hpp"
+
+namespace drystone {
+
+class Monitor {
+public:
+    /// Iterations stop as stalled when the best residual fell by less than 1 part in 20 while the iterations doubled,
+    /// but never before `patience` iterations.
+    Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience = 1000);
+
+    /// Looks at an iterate with its velocity u = W r + b; true if the iteration must end.
+    bool check(int iteration, const Vector& r, const Vector& u);
+    /// Ends from outside with a status of the solver's own (infeasible, stalled by its own rule).
+    void stop(Status status, std::string message);
+
+    [[nodiscard]] double residual() const { return residual_; }  ///< of the last iterate looked at
+    [[nodiscard]] double best_residual() const { return best_; }
+    [[nodiscard]] const Vector& best() const { return best_r_; }
+    [[nodiscard]] double seconds() const { return timer_.seconds(); }
+
+    /// Puts the best iterate into r and returns the report (its `residual` is filled by `solve`, from the referee).
+    SolveReport finish(const char* solver, Vector& r);
+
+private:
+    const Delassus* W_;
+    Law law_;
+    Goal goal_;
+    int max_iterations_, patience_;
+    Timer timer_;
+    double residual_ = 0, best_ = std::numeric_limits<double>::infinity();
+    Vector best_r_;
+    std::size_t half_ = 0;              // index in best_history_ of the point at half the iterations
+    std::vector<double> best_history_;  // best residual so far, parallel to report_.history
+    SolveReport report_;
+    bool stopped_ = false;
+};
+
+}  // namespace drystone

@@ -1,0 +1,56 @@
+// What every solver is asked for and what it answers.
+#pragma once
+
+#include "drystone/cone/judge.hpp"
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace drystone {
+
+enum class Status : std::uint8_t {
+    solved,           ///< the referee found the residual at or below the tolerance
+    stalled,          ///< no progress any more; the best iterate is returned
+    iteration_limit,  ///< as many iterations as were allowed
+    time_limit,       ///< as many seconds as were allowed
+    infeasible,       ///< no velocity satisfies the constraints (a body crushed between moving walls)
+    diverged,         ///< numbers grew without bound or became not a number
+    invalid,          ///< the data have faults; see `message`
+};
+
+const char* name_of(Status status);
+
+/// The measure that is held against the tolerance. Only `referee` can say "solved" in a simulation; the other is there to
+/// compare with Siconos on its own ground.
+enum class Measure : std::uint8_t { referee, siconos };
+
+struct HistoryPoint {
+    int iteration = 0;
+    double seconds = 0;
+    double residual = 0;
+};
+
+/// When to stop. The same for every solver.
+struct Goal {
+    /// Dimensionless, of the measure below. 1e-3 shows in a picture as creep of resting grains, 1e-4 does not; 1e-6 gives
+    /// forces to four digits where they are unique; 1e-8 is for validation; below 1e-12 rounding is in the way.
+    double tolerance = 1e-6;
+    Measure measure = Measure::referee;
+    double time_limit = std::numeric_limits<double>::infinity();  ///< wall-clock seconds
+    /// Called at each check of the residual.
+    std::function<void(const HistoryPoint&)> progress;
+};
+
+struct SolveReport {
+    Status status = Status::invalid;
+    std::string solver;   ///< name of the solver that gave the answer
+    std::string message;  ///< why, in a sentence; for `auto`: what was tried
+    int iterations = 0;   ///< sweeps, gradient steps or Newton steps, summed over inner solves
+    Residual residual;    ///< of the returned solution, by the referee
+    double seconds = 0;
+    std::vector<HistoryPoint> history;
+};
+
+}  // namespace drystone

@@ -1,0 +1,141 @@
+// Gauss-Seidel kernel for any cone and any local solver: through body vectors (whitened) or through the formed matrix W.
+#pragma once
+
+#include "drystone/solve/gauss_seidel.hpp"
+#include "drystone/solve/sweep.hpp"
+
+#include <array>
+
+namespace drystone {
+
+class AnyKernel {
+public:
+    AnyKernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling)
+        : W_(W),
+          p_(W.problem()),
+          law_(law),
+          local_(options.local),
+          tiling_(tiling),
+          explicit_(options.kernel == SweepKernel::explicit_matrix || !W.whitened()) {
+        if (explicit_) matrix_ = &W.matrix();
+        offset_.assign(1, 0);
+        block_.resize(p_.blocks());
+        for (Index q = 0; q < p_.blocks(); ++q) {
+            const Index i = tiling.order[q];
+            offset_.push_back(offset_.back() + p_.cones[i].dim);
+            block_[q] = W.diagonal(i);
+            block_[q].diagonal().array() += proximal_term(W, i, options.proximal);
+        }
+        place_.resize(p_.blocks());
+        for (Index q = 0; q < p_.blocks(); ++q) place_[tiling.order[q]] = q;
+        r.setZero(p_.rows());
+    }
+
+    /// A block that is not definite, such as a contact of bodies that cannot turn, needs a little to be solvable.
+    static double proximal_term(const Delassus& W, Index i, double asked) {
+        const BlockMatrix D = W.diagonal(i);
+        const double s = W.stiffness(i);
+        const double smallest = D.rows() == 1 ? D(0, 0) : D.selfadjointView<Eigen::Lower>().eigenvalues()[0];
+        return s * std::max(asked, smallest > 1e-12 * s ? 0.0 : 1e-8);
+    }
+
+    void load(const Vector& from) {
+        for (Index q = 0; q < p_.blocks(); ++q) {
+            const Index i = tiling_.order[q];
+            r.segment(offset_[q], p_.cones[i].dim) = from.segment(p_.offset[i], p_.cones[i].dim);
+        }
+        if (!explicit_) W_.gather(from, z);
+    }
+
+    void store(Vector& to) const {
+        for (Index q = 0; q < p_.blocks(); ++q) {
+            const Index i = tiling_.order[q];
+            to.segment(p_.offset[i], p_.cones[i].dim) = r.segment(offset_[q], p_.cones[i].dim);
+        }
+    }
+
+    template <bool Uphill>
+    double visit(Index q, const double* previous, double& uphill) {
+        const Index i = tiling_.order[q];
+        const Cone& cone = p_.cones[i];
+        const int d = cone.dim;
+        std::array<double, max_block> u{};
+        velocity(i, d, u.data());
+        BlockVector old = r.segment(offset_[q], d), x = old;
+        const BlockVector b = Eigen::Map<const BlockVector>(u.data(), d) - block_[q] * old;
+        if (!solve_local(cone, block_[q], b, law_, local_, x)) x = 0.5 * (x + old);
+        if (!x.allFinite()) x = old;
+        const BlockVector change = x - old;
+        r.segment(offset_[q], d) = x;
+        if (!explicit_) {
+            const int m = p_.body_dim;
+            const double* A = W_.whitened_rows().data() + p_.H.value_start[i];
+            for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
+                double* zj = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
+                if (is_zero(A, d * m)) {  // a body that does not move is shared by tiles: do not touch it
+                    A += d * m;
+                    continue;
+                }
+                for (int a = 0; a < d; ++a) {
+                    for (int c = 0; c < m; ++c, ++A) zj[c] += *A * change[a];
+                }
+            }
+        }
+        const double stiffness = W_.stiffness(i);
+        if constexpr (Uphill) {
+            uphill -= stiffness * change.dot(x - Eigen::Map<const BlockVector>(previous + offset_[q], d));
+        }
+        return stiffness * change.squaredNorm();
+    }
+
+    void share(Index colour) {
+        if (W_.exchange().share_bodies) W_.exchange().share_bodies(z, colour);
+    }
+
+    Vector r, z;
+
+private:
+    static bool is_zero(const double* A, int n) {
+        for (int k = 0; k < n; ++k) {
+            if (A[k] != 0) return false;
+        }
+        return true;
+    }
+
+    void velocity(Index i, int d, double* u) const {
+        for (int a = 0; a < d; ++a) u[a] = W_.b()[p_.offset[i] + a];
+        if (explicit_) {
+            const BlockSparse& M = *matrix_;
+            for (Index k = M.start[i]; k < M.start[i + 1]; ++k) {
+                const Index j = M.column[k];
+                const int e = p_.cones[j].dim;
+                const double* A = M.value.data() + M.value_start[k];
+                const double* rj = r.data() + offset_[place_[j]];
+                for (int a = 0; a < d; ++a) {
+                    for (int c = 0; c < e; ++c, ++A) u[a] += *A * rj[c];
+                }
+            }
+            return;
+        }
+        const int m = p_.body_dim;
+        const double* A = W_.whitened_rows().data() + p_.H.value_start[i];
+        for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
+            const double* zj = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
+            for (int a = 0; a < d; ++a) {
+                for (int c = 0; c < m; ++c, ++A) u[a] += *A * zj[c];
+            }
+        }
+    }
+
+    const Delassus& W_;
+    const ConeProblem& p_;
+    Law law_;
+    LocalOptions local_;
+    const Tiling& tiling_;
+    bool explicit_;
+    const BlockSparse* matrix_ = nullptr;
+    std::vector<Index> offset_, place_;
+    std::vector<BlockMatrix> block_;
+};
+
+}  // namespace drystone

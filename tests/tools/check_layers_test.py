@@ -1,0 +1,87 @@
+"""tools/check-layers passes good includes and fails bad ones, on small trees made for the purpose."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check-layers"
+
+
+def check(files):
+    """Runs the tool on a tree of {"room/file.hpp": include line}; returns (exit code, messages)."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder, "src", "drystone", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+        run = subprocess.run([sys.executable, str(TOOL), folder], capture_output=True, text=True, check=False)
+        return run.returncode, run.stderr
+
+
+def include(header):
+    return f'#include "drystone/{header}"'
+
+
+class CheckLayers(unittest.TestCase):
+    def test_includes_that_point_down_pass(self):
+        for room, header in [
+            ("base", "base/types.hpp"),
+            ("cone", "base/types.hpp"),
+            ("solve", "cone/problem.hpp"),
+            ("collide", "shapes/sphere.hpp"),
+            ("contact", "cone/problem.hpp"),
+            ("contact", "collide/contact.hpp"),
+            ("grains", "contact/assembly.hpp"),
+            ("io", "grains/step.hpp"),
+            ("io", "cone/problem.hpp"),
+            ("distributed", "solve/gauss_seidel.hpp"),
+        ]:
+            with self.subTest(room=room, header=header):
+                code, messages = check({f"{room}/a.cpp": include(header)})
+                self.assertEqual((code, messages), (0, ""))
+
+    def test_includes_that_point_up_or_sideways_fail(self):
+        for room, header in [
+            ("base", "cone/problem.hpp"),
+            ("cone", "solve/gauss_seidel.hpp"),
+            ("shapes", "bodies/bodies.hpp"),
+            ("bodies", "collide/contact.hpp"),
+            ("solve", "shapes/sphere.hpp"),
+            ("collide", "cone/problem.hpp"),
+            ("cone", "contact/law.hpp"),
+            ("contact", "grains/step.hpp"),
+            ("grains", "continuum/grid.hpp"),
+            ("fibres", "grains/step.hpp"),
+            ("solve", "io/problem_file.hpp"),
+            ("io", "distributed/ghosts.hpp"),
+            ("distributed", "io/frames.hpp"),
+        ]:
+            with self.subTest(room=room, header=header):
+                code, messages = check({f"{room}/a.hpp": "// head\n" + include(header)})
+                self.assertEqual(code, 1)
+                self.assertIn(f"src/drystone/{room}/a.hpp:2: {room} includes drystone/{header}", messages)
+
+    def test_other_spellings_are_seen(self):
+        for line in ["#include <drystone/solve/a.hpp>", '  #  include  "drystone/solve/a.hpp"', '#include "../solve/a.hpp"']:
+            with self.subTest(line=line):
+                self.assertEqual(check({"cone/a.cpp": line})[0], 1)
+
+    def test_includes_of_others_and_comments_are_ignored(self):
+        text = '#include <vector>\n#include "hdf5.h"\n// #include "drystone/solve/a.hpp"'
+        self.assertEqual(check({"cone/a.cpp": text}), (0, ""))
+
+    def test_unknown_rooms_fail(self):
+        self.assertEqual(check({"attic/a.cpp": ""})[0], 1)
+        self.assertEqual(check({"io/a.cpp": include("attic/a.hpp")})[0], 1)
+        self.assertEqual(check({"io/a.cpp": include("everything.hpp")})[0], 1)
+
+    def test_a_tree_without_sources_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run([sys.executable, str(TOOL), folder], capture_output=True, check=False)
+        self.assertEqual(run.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

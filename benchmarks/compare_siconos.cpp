@@ -6,6 +6,12 @@
 // Drystone's time contains all its set-up: checking the data, the Delassus operator, the tiling. Siconos is given its matrix
 // ready made. Reading the file counts for neither. Both answers are judged by Drystone's referee, and by its own computation of
 // Siconos' measure.
+#include "common/siconos_nsgs.hpp"
+#include "drystone/base/error.hpp"
+#include "drystone/base/timer.hpp"
+#include "drystone/io/problem_file.hpp"
+#include "drystone/solve/solve.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,12 +19,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include "common/siconos_nsgs.hpp"
-#include "drystone/base/error.hpp"
-#include "drystone/base/timer.hpp"
-#include "drystone/io/problem_file.hpp"
-#include "drystone/solve/solve.hpp"
 
 namespace {
 
@@ -50,23 +50,26 @@ Line run(const ConeProblem& problem, const char* solver, double tolerance, int r
     return line;
 }
 
-void print(const std::string& name, double tolerance, double seconds, int sweeps, const Residual& residual, const char* status) {
-    fmt::print("{:<34}{:>8.0e}{:>11.3f}{:>9}{:>12.2e}{:>12.2e}  {}\n", name, tolerance, seconds, sweeps, residual.siconos, residual.value,
-               status);
+void print(const std::string& name, double tolerance, double seconds, int sweeps, const Residual& residual,
+           const char* status) {
+    fmt::print("{:<34}{:>8.0e}{:>11.3f}{:>9}{:>12.2e}{:>12.2e}  {}\n", name, tolerance, seconds, sweeps,
+               residual.siconos, residual.value, status);
     std::fflush(stdout);
 }
 
 int compare(const std::filesystem::path& path, int repetitions) {
     const ConeProblem problem = read_problem(path).problem;
-    fmt::print("{}: {} contacts, {} bodies; one thread; median of {} runs (Siconos: one run)\n\n", path.filename().string(), problem.blocks(),
-               problem.bodies, repetitions);
-    fmt::print("{:<34}{:>8}{:>11}{:>9}{:>12}{:>12}  {}\n", "solver", "goal", "seconds", "sweeps", "siconos", "referee", "status");
+    fmt::print("{}: {} contacts, {} bodies; one thread; median of {} runs (Siconos: one run)\n\n",
+               path.filename().string(), problem.blocks(), problem.bodies, repetitions);
+    fmt::print("{:<34}{:>8}{:>11}{:>9}{:>12}{:>12}  {}\n", "solver", "goal", "seconds", "sweeps", "siconos",
+               "referee", "status");
     constexpr double goal = 1e-6, tight = 1e-10;
     double drystone_seconds = 0;
     for (const char* solver : {"gauss-seidel-momentum", "auto"}) {
         for (const double tolerance : {goal, tight}) {
             const Line line = run(problem, solver, tolerance, repetitions);
-            print(std::string("drystone ") + solver, tolerance, line.seconds, line.report.iterations, line.report.residual, name_of(line.report.status));
+            print(std::string("drystone ") + solver, tolerance, line.seconds, line.report.iterations,
+                  line.report.residual, name_of(line.report.status));
             if (tolerance == goal && std::string_view(solver) == "auto") {
                 if (line.report.status != Status::solved) return 1;
                 drystone_seconds = line.seconds;
@@ -74,13 +77,15 @@ int compare(const std::filesystem::path& path, int repetitions) {
         }
     }
     if (!siconos_available()) {
-        fmt::print("\nSiconos was not found when this was built: install libsiconos-numerics-dev and configure again. No ratio.\n");
+        fmt::print(
+            "\nSiconos was not found when this was built: install libsiconos-numerics-dev and configure "
+            "again. No ratio.\n");
         return 1;
     }
     const Delassus W(problem, 1);
     const SiconosRun siconos = run_siconos_nsgs(W, goal, 600);
-    print("siconos NSGS, local solver 550", goal, siconos.seconds, siconos.sweeps, judge(W, W.complete(siconos.r), Law::coulomb),
-          siconos.converged ? "solved" : "not reached");
+    print("siconos NSGS, local solver 550", goal, siconos.seconds, siconos.sweeps,
+          judge(W, W.complete(siconos.r), Law::coulomb), siconos.converged ? "solved" : "not reached");
     fmt::print("\nratio {:.1f}\n", siconos.seconds / drystone_seconds);
     return siconos.converged ? 0 : 1;
 }

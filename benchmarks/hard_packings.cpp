@@ -4,6 +4,11 @@
 //
 // The tolerance is the referee's; the limits are per packing, and 0 seconds leave Siconos out. Siconos aims at the same number in its
 // own measure, which is looser. The files are packings/spheres2000_mu*_p*.hdf5 of the data folder (DRYSTONE_DATA).
+#include "common/siconos_nsgs.hpp"
+#include "drystone/base/error.hpp"
+#include "drystone/io/problem_file.hpp"
+#include "drystone/solve/solve.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,11 +17,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "common/siconos_nsgs.hpp"
-#include "drystone/base/error.hpp"
-#include "drystone/io/problem_file.hpp"
-#include "drystone/solve/solve.hpp"
 
 namespace {
 
@@ -35,7 +35,8 @@ Limits parse(int argc, char** argv) {
                         : name == "--siconos-seconds" ? &limits.siconos_seconds
                                                       : nullptr;
         if (value == nullptr || k + 1 == argc) {
-            fail("hard_packings", "cannot read " + std::string(name), "use --tolerance, --seconds, --siconos-seconds, each with a number");
+            fail("hard_packings", "cannot read " + std::string(name),
+                 "use --tolerance, --seconds, --siconos-seconds, each with a number");
         }
         *value = std::atof(argv[k + 1]);
     }
@@ -44,22 +45,28 @@ Limits parse(int argc, char** argv) {
 
 std::vector<std::filesystem::path> find_files(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
-    if (!std::filesystem::is_directory(folder)) fail("data", folder.string() + " is not there", "set DRYSTONE_DATA to the data folder");
+    if (!std::filesystem::is_directory(folder))
+        fail("data", folder.string() + " is not there", "set DRYSTONE_DATA to the data folder");
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with("spheres2000_mu") && name.ends_with(".hdf5")) files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
-    if (files.empty()) fail("data", folder.string() + " holds no spheres2000_mu*_p*.hdf5", "set DRYSTONE_DATA to the data folder");
+    if (files.empty())
+        fail("data", folder.string() + " holds no spheres2000_mu*_p*.hdf5",
+             "set DRYSTONE_DATA to the data folder");
     return files;
 }
 
 int run(const Limits& limits) {
     const char* data = std::getenv("DRYSTONE_DATA");
-    const auto files = find_files(std::filesystem::path(data != nullptr ? data : DRYSTONE_DATA_DIR) / "packings");
+    const auto files =
+        find_files(std::filesystem::path(data != nullptr ? data : DRYSTONE_DATA_DIR) / "packings");
     const bool siconos = limits.siconos_seconds > 0 && siconos_available();
-    if (limits.siconos_seconds > 0 && !siconos) fmt::print("Siconos was not found when this was built: left out\n");
-    fmt::print("{:<26}{:>10}{:>10}{:>9}{:>8}  {:<24}", "packing", "referee", "siconos", "seconds", "sweeps", "auto");
+    if (limits.siconos_seconds > 0 && !siconos)
+        fmt::print("Siconos was not found when this was built: left out\n");
+    fmt::print("{:<26}{:>10}{:>10}{:>9}{:>8}  {:<24}", "packing", "referee", "siconos", "seconds", "sweeps",
+               "auto");
     if (siconos) fmt::print("{:>10}{:>10}{:>9}{:>8}", "referee", "siconos", "seconds", "sweeps");
     fmt::print("\n");
     int solved = 0;
@@ -73,15 +80,17 @@ int run(const Limits& limits) {
         ConeSolution solution;
         const SolveReport report = solve(problem, settings, solution);
         solved += report.status == Status::solved ? 1 : 0;
-        fmt::print("{:<26}{:>10.1e}{:>10.1e}{:>9.2f}{:>8}  {:<24}", path.stem().string(), report.residual.value, report.residual.siconos,
-                   report.seconds, report.iterations, name_of(report.status));
+        fmt::print("{:<26}{:>10.1e}{:>10.1e}{:>9.2f}{:>8}  {:<24}", path.stem().string(),
+                   report.residual.value, report.residual.siconos, report.seconds, report.iterations,
+                   name_of(report.status));
         std::fflush(stdout);
         stories.push_back(path.stem().string() + ": " + report.message);
         if (siconos) {
             const Delassus W(problem, 1);
             const SiconosRun other = run_siconos_nsgs(W, limits.tolerance, limits.siconos_seconds);
             const Residual residual = judge(W, W.complete(other.r), Law::coulomb);
-            fmt::print("{:>10.1e}{:>10.1e}{:>9.2f}{:>8}", residual.value, residual.siconos, other.seconds, other.sweeps);
+            fmt::print("{:>10.1e}{:>10.1e}{:>9.2f}{:>8}", residual.value, residual.siconos, other.seconds,
+                       other.sweeps);
         }
         fmt::print("\n");
         std::fflush(stdout);

@@ -45,6 +45,7 @@ constexpr const char* bench_footer =
 void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
     app.add_option("--law", law,
                    "coulomb: exact friction; associated: its convex relaxation, where sliding contacts open")
+        ->type_name("LAW")
         ->check(CLI::IsMember({"coulomb", "associated"}))
         ->capture_default_str();
     app.add_option("--tolerance", run.tolerance,
@@ -67,21 +68,24 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "drystone " DRYSTONE_VERSION, "Print the version");
     app.footer(examples);
     app.require_subcommand(0, 1);
+    app.get_formatter()->column_width(40);
 
     SolveOptions solve_options;
     std::string solve_law = "coulomb", measure = "referee";
     bool list = false;
     CLI::App* solve = app.add_subcommand("solve", "Solve the contact problems in files");
     solve->footer(solve_footer);
-    solve->add_option("FILE", solve_options.files, "Problems: local, global or global rolling, in HDF5");
-    CLI::Option* solver =
-        solve->add_option("--solver", solve_options.solver, "Name of a solver; see --list-solvers")
-            ->capture_default_str();
+    solve->add_option("FILE", solve_options.files, "Problems: local, global or global rolling, in HDF5")
+        ->type_name("");
+    CLI::Option* solver = solve->add_option("--solver", solve_options.solver, "A solver; see --list-solvers")
+                              ->type_name("NAME")
+                              ->capture_default_str();
     solve->add_flag("--list-solvers", list, "List the solvers and the laws they can be used with");
     add_run_options(*solve, solve_options.run, solve_law);
     solve
         ->add_option("--measure", measure,
                      "What the tolerance is held against: our referee's residual, or the measure of Siconos")
+        ->type_name("NAME")
         ->check(CLI::IsMember({"referee", "siconos"}))
         ->capture_default_str();
     solve->add_flag("--warm-start", solve_options.warm_start,
@@ -89,7 +93,8 @@ int run(int argc, char** argv) {
     CLI::Option* compare = solve->add_flag("--compare", solve_options.compare,
                                            "Every solver that can be used with the law, in one table");
     compare->excludes(solver);
-    solve->add_option("--save", solve_options.save, "Write the problem and its solution to this file");
+    solve->add_option("--save", solve_options.save, "Write the problem and its solution to this file")
+        ->type_name("FILE");
     solve->add_flag("--json", solve_options.json,
                     "One JSON object per problem (and solver) and line, nothing else");
     solve->add_flag("--quiet", solve_options.quiet, "Tell only what failed")->excludes(compare);
@@ -102,11 +107,15 @@ int run(int argc, char** argv) {
     bench
         ->add_option("DIR", bench_options.folders,
                      "Folders, searched for *.hdf5 with all below them; or files")
+        ->type_name("")
         ->required();
-    bench->add_option("--solvers", bench_options.solvers, "Names, separated by commas; all if not given")
-        ->delimiter(',');
+    bench->add_option("--solvers", bench_options.solvers, "Solvers, separated by commas; all if not given")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);  // a folder that follows is not a solver
     add_run_options(*bench, bench_options.run, bench_law);
-    bench->add_option("--picture", bench_options.picture, "File for the profile, in SVG")
+    bench->add_option("--picture", bench_options.picture, "Where to draw the profile, as SVG")
+        ->type_name("FILE")
         ->capture_default_str();
     bench->add_flag("--json", bench_options.json,
                     "One JSON object per problem and solver and line, nothing else");

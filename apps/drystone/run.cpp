@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <numeric>
 
 namespace drystone::command {
@@ -118,7 +119,7 @@ Run run_solver(const std::string& file, const ConeProblem& problem, const NamedS
     how.goal.measure = settings.measure;
     how.goal.time_limit = settings.time_limit;
     how.goal.progress = [&progress](const HistoryPoint& point) { progress.show(point); };
-    progress.begin(fmt::format("{}  {}", file, solver.name));
+    progress.begin(fmt::format("{}  {}", solver.name, std::filesystem::path(file).filename().string()));
     try {
         run.report = solve(problem, how, solution);
     } catch (const std::exception& error) {
@@ -168,7 +169,7 @@ std::string json_line(const Run& run, const RunSettings& settings) {
 }
 
 std::string seconds_text(double seconds) {
-    if (seconds < 1) return fmt::format("{:.4f}", seconds);
+    if (seconds < 1) return fmt::format("{:.{}f}", seconds, seconds < 0.01 ? 5 : 4);
     return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : 1);
 }
 

@@ -69,7 +69,7 @@ Run unreadable(const std::string& file, const std::string& requested, const std:
 /// One object in one line. Bytes of a file name that are no UTF-8 become U+FFFD; a number that is none becomes null.
 std::string json_line(const Run& run, const RunSettings& settings);
 
-/// Seconds with as many digits as a reader can use: 0.0123, 1.23, 12.3.
+/// Seconds with as many digits as a reader can use: 0.00123, 0.0123, 1.23, 12.3.
 std::string seconds_text(double seconds);
 
 /// A line on stderr that begins with the command's name.

@@ -106,7 +106,10 @@ private:
             }
             const SolveReport& report = run.report;
             say(fmt::format("  {:<{}}  {:<15}  {:>8}  {:>8}  {:>8}  {:>10}  {:>9}", run.requested,
-                            solver_width_, run.status(), run.residual_text(report.residual.value), run.residual_text(report.residual.siconos), run.residual_text(report.residual.bogus), report.iterations, seconds_text(report.seconds)));
+                            solver_width_, run.status(), run.residual_text(report.residual.value),
+                            run.residual_text(report.residual.siconos),
+                            run.residual_text(report.residual.bogus), report.iterations,
+                            seconds_text(report.seconds)));
             if (worth_a_story(run)) story = report.message;
         }
         if (!story.empty()) tell_story("auto: ", story);
@@ -129,11 +132,11 @@ private:
         const SolveReport& report = run.report;
         const bool referee = options_.run.measure == Measure::referee;
         const std::string solver = run.requested == "auto" ? "auto: " + run.solver() : run.requested;
-        say(fmt::format("{:<6}  {}  {:<10}  {:<{}}  {} {:>7}  {:>7} iterations  {:>8} s",
+        say(fmt::format("{:<6}  {}  {:<15}  {:<{}}  {} {:>7}  {:>7} iterations  {:>8} s",
                         run.solved() ? "ok" : "FAILED", padded(run.file, file_width_), run.status(), solver,
                         solver_width_, referee ? "residual" : "siconos",
-                        run.residual_text(referee ? report.residual.value : report.residual.siconos), report.iterations,
-                        seconds_text(report.seconds)));
+                        run.residual_text(referee ? report.residual.value : report.residual.siconos),
+                        report.iterations, seconds_text(report.seconds)));
         if (worth_a_story(run) || !run.solved()) tell_story("", report.message);
     }
 

@@ -1,13 +1,14 @@
 #include "common/packing.hpp"
 
+#include "drystone/base/error.hpp"
+
 #include <Eigen/Dense>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
-
-#include "drystone/base/error.hpp"
 
 namespace drystone {
 
@@ -70,7 +71,8 @@ Heap fill(const PackingOptions& options) {
     const double spheres = options.contacts / 2.35;
     const auto side = static_cast<Index>(std::max(2.0, std::round(std::cbrt(2 * spheres))));
     const double width = 2 + scale * (side - 1);
-    constexpr int half_neighbours[6][3] = {{-1, -1, 0}, {1, -1, 0}, {-1, 0, -1}, {1, 0, -1}, {0, -1, -1}, {0, 1, -1}};
+    constexpr int half_neighbours[6][3] = {{-1, -1, 0}, {1, -1, 0},  {-1, 0, -1},
+                                           {1, 0, -1},  {0, -1, -1}, {0, 1, -1}};
     Heap heap;
     std::vector<Index> below(static_cast<std::size_t>(side) * side, -1), layer = below;
     auto touch_wall = [&](Index a, const Vector3d& normal, double distance) {
@@ -86,7 +88,8 @@ Heap fill(const PackingOptions& options) {
                 const auto a = static_cast<Index>(heap.spheres.size());
                 const auto site = static_cast<std::uint64_t>(a);
                 const double radius = 1 + polydispersity * noise(site, 0);
-                const Vector3d centre = scale * Vector3d(i, j, k) + Vector3d::Ones() + shake * noise.vector(site, 1);
+                const Vector3d centre =
+                    scale * Vector3d(i, j, k) + Vector3d::Ones() + shake * noise.vector(site, 1);
                 heap.spheres.push_back({centre, radius});
                 layer[j * side + i] = a;
                 for (const auto& step : half_neighbours) {
@@ -99,7 +102,8 @@ Heap fill(const PackingOptions& options) {
                     const double distance = apart.norm();
                     if (distance > radius + other.radius) continue;
                     const Vector3d normal = apart / distance;
-                    const double arm = 0.5 * (distance + radius - other.radius);  // middle of the overlap; at most `radius`
+                    const double arm =
+                        0.5 * (distance + radius - other.radius);  // middle of the overlap; at most `radius`
                     heap.touches.push_back({a, b, normal, centre - arm * normal, {}});
                 }
                 touch_wall(a, Vector3d::UnitZ(), centre.z());
@@ -128,7 +132,8 @@ Tiling tile_cells(std::vector<Touch>& touches, double cell_width) {
     for (Touch& t : touches) {
         for (int c = 0; c < 3; ++c) t.cell[c] = static_cast<Index>(std::floor(t.point[c] / cell_width));
     }
-    std::stable_sort(touches.begin(), touches.end(), [](const Touch& s, const Touch& t) { return work_key(s.cell) < work_key(t.cell); });
+    std::stable_sort(touches.begin(), touches.end(),
+                     [](const Touch& s, const Touch& t) { return work_key(s.cell) < work_key(t.cell); });
     Tiling tiling;
     tiling.order.resize(touches.size());
     std::iota(tiling.order.begin(), tiling.order.end(), 0);
@@ -136,7 +141,8 @@ Tiling tile_cells(std::vector<Touch>& touches, double cell_width) {
     for (Index q = 1; q <= n; ++q) {
         if (q < n && touches[q].cell == touches[q - 1].cell) continue;
         tiling.tile_start.push_back(q);
-        if (q == n || work_key(touches[q].cell)[0] != work_key(touches[q - 1].cell)[0]) tiling.colour_start.push_back(tiling.tiles());
+        if (q == n || work_key(touches[q].cell)[0] != work_key(touches[q - 1].cell)[0])
+            tiling.colour_start.push_back(tiling.tiles());
     }
     return tiling;
 }
@@ -147,7 +153,8 @@ void space_out(std::vector<Touch>& touches, const Tiling& tiling, Index bodies, 
     std::vector<Index> last(bodies, -spacing - 1);
     std::vector<Touch> left;
     for (Index tile = 0; tile < tiling.tiles(); ++tile) {
-        const auto begin = touches.begin() + tiling.tile_start[tile], end = touches.begin() + tiling.tile_start[tile + 1];
+        const auto begin = touches.begin() + tiling.tile_start[tile],
+                   end = touches.begin() + tiling.tile_start[tile + 1];
         left.assign(begin, end);
         for (auto place = begin; place != end; ++place) {
             const auto q = static_cast<Index>(place - touches.begin());
@@ -170,7 +177,8 @@ void sort_bodies(Heap& heap, double cell_width) {
     std::iota(order.begin(), order.end(), 0);
     auto key = [&](Index body) {
         std::array<Index, 3> cell;
-        for (int c = 0; c < 3; ++c) cell[2 - c] = static_cast<Index>(std::floor(heap.spheres[body].centre[c] / cell_width));
+        for (int c = 0; c < 3; ++c)
+            cell[2 - c] = static_cast<Index>(std::floor(heap.spheres[body].centre[c] / cell_width));
         return cell;
     };
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return key(a) < key(b); });
@@ -213,7 +221,8 @@ Eigen::Matrix3d frame_of(const Vector3d& n) {
 
 ConeProblem make_packing(const PackingOptions& options) {
     if (options.contacts < 1) fail("packing: contacts", std::to_string(options.contacts), "give at least 1");
-    if (!(options.cell_width >= 2)) fail("packing: cell_width", std::to_string(options.cell_width), "give at least 2");
+    if (!(options.cell_width >= 2))
+        fail("packing: cell_width", std::to_string(options.cell_width), "give at least 2");
     Heap heap = fill(options);
     const double cell_width = options.cell_width * 2 * (1 + polydispersity);
     sort_bodies(heap, cell_width);
@@ -227,7 +236,8 @@ ConeProblem make_packing(const PackingOptions& options) {
     inverse.blocks.assign(static_cast<std::size_t>(p.bodies) * 36, 0.0);
     p.f.setZero(p.dofs());
     for (Index j = 0; j < p.bodies; ++j) {
-        const double radius = heap.spheres[j].radius, mass = 4.0 / 3 * std::numbers::pi * radius * radius * radius;
+        const double radius = heap.spheres[j].radius,
+                     mass = 4.0 / 3 * std::numbers::pi * radius * radius * radius;
         const double turning = 0.4 * mass * radius * radius;
         Eigen::Matrix3d inertia = turning * Eigen::Matrix3d::Identity();
         if (options.general) {
@@ -237,12 +247,15 @@ ConeProblem make_packing(const PackingOptions& options) {
             const Eigen::Matrix3d Q = turned.normalized().toRotationMatrix();
             inertia = Q * moments.asDiagonal() * Q.transpose();
         }
-        Eigen::Map<Eigen::Matrix<double, 6, 6, Eigen::RowMajor>> M_inv(inverse.blocks.data() + static_cast<std::size_t>(j) * 36);
+        Eigen::Map<Eigen::Matrix<double, 6, 6, Eigen::RowMajor>> M_inv(inverse.blocks.data() +
+                                                                       static_cast<std::size_t>(j) * 36);
         M_inv.topLeftCorner<3, 3>().diagonal().setConstant(1 / mass);
         const Eigen::Matrix3d I_inv = inertia.inverse();
         M_inv.bottomRightCorner<3, 3>() = 0.5 * (I_inv + I_inv.transpose());
-        p.f.segment<3>(static_cast<Eigen::Index>(j) * 6) = mass * (-Vector3d::UnitZ() + options.noise * noise.vector(j, 8));
-        p.f.segment<3>(static_cast<Eigen::Index>(j) * 6 + 3) = options.noise * (inertia * noise.vector(j, 11));
+        p.f.segment<3>(static_cast<Eigen::Index>(j) * 6) =
+            mass * (-Vector3d::UnitZ() + options.noise * noise.vector(j, 8));
+        p.f.segment<3>(static_cast<Eigen::Index>(j) * 6 + 3) =
+            options.noise * (inertia * noise.vector(j, 11));
     }
     p.mass = std::move(inverse);
 
@@ -251,7 +264,8 @@ ConeProblem make_packing(const PackingOptions& options) {
         const Eigen::Matrix3d E = frame_of(t.normal);
         // Off the line of centres by up to a third of the radius across, as where faces meet.
         const auto object = static_cast<std::uint64_t>(p.bodies) + static_cast<std::uint64_t>(i);
-        const Vector3d aside = options.general ? Vector3d(E.transpose() * (0.3 * noise.vector(object, 0))) : Vector3d::Zero();
+        const Vector3d aside =
+            options.general ? Vector3d(E.transpose() * (0.3 * noise.vector(object, 0))) : Vector3d::Zero();
         p.add_block(Cone::second_order(3, options.mu));
         const Rows a = rows_at(E, -heap.spheres[t.a].radius * t.normal + aside, 1);
         p.add_entry(t.a, {a.data(), 18});

@@ -6,9 +6,9 @@
 // gravity from rest, with a little noise, gives the free velocity. The same options give the same bits.
 #pragma once
 
-#include <cstdint>
-
 #include "drystone/cone/problem.hpp"
+
+#include <cstdint>
 
 namespace drystone {
 

@@ -1,12 +1,12 @@
 #include "common/siconos_nsgs.hpp"
 
+#include "drystone/base/error.hpp"
+#include "drystone/base/timer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-
-#include "drystone/base/error.hpp"
-#include "drystone/base/timer.hpp"
 
 #ifdef DRYSTONE_HAVE_SICONOS
 
@@ -82,7 +82,8 @@ SiconosRun run_siconos_nsgs(const Delassus& W, double tolerance, double seconds)
     std::vector<double> mu(p.blocks());
     for (Index i = 0; i < p.blocks(); ++i) {
         if (p.cones[i].kind != ConeKind::second_order || p.cones[i].dim != 3) {
-            fail("Siconos NSGS", "block " + std::to_string(i) + " is not a Coulomb contact in 3D", "leave Siconos out");
+            fail("Siconos NSGS", "block " + std::to_string(i) + " is not a Coulomb contact in 3D",
+                 "leave Siconos out");
         }
         mu[i] = p.cones[i].mu();
     }
@@ -92,10 +93,9 @@ SiconosRun run_siconos_nsgs(const Delassus& W, double tolerance, double seconds)
     run.r = Vector::Zero(p.rows());
     FrictionContactProblem problem{3, p.blocks(), matrix.get(), q.data(), mu.data()};
     numerics_set_verbose(0);
-    auto release = [](SolverOptions* o) {
-        solver_options_delete(o);
-    };
-    const std::unique_ptr<SolverOptions, decltype(release)> options(solver_options_create(SICONOS_FRICTION_3D_NSGS), release);
+    auto release = [](SolverOptions* o) { solver_options_delete(o); };
+    const std::unique_ptr<SolverOptions, decltype(release)> options(
+        solver_options_create(SICONOS_FRICTION_3D_NSGS), release);
     solver_options_update_internal(options.get(), 0, SICONOS_FRICTION_3D_ONECONTACT_NSN);
     options->dparam[SICONOS_DPARAM_TOL] = tolerance;
     // Siconos knows no time limit. Sweeps go on from where they ended, so the first few tell how many fit in the time.
@@ -121,7 +121,8 @@ namespace drystone {
 bool siconos_available() { return false; }
 
 SiconosRun run_siconos_nsgs(const Delassus&, double, double) {
-    fail("Siconos", "was not there when the benchmarks were built", "install libsiconos-numerics-dev and configure again");
+    fail("Siconos", "was not there when the benchmarks were built",
+         "install libsiconos-numerics-dev and configure again");
 }
 
 }  // namespace drystone

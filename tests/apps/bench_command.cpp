@@ -67,7 +67,7 @@ protected:
 TEST_F(Bench, PrintsTableAndSummaryAndDrawsThePicture) {
     const std::vector<std::string> solvers = {"auto", "gauss-seidel", "newton"};
     const Answer answer =
-        drystone_command(scratch_, {"bench", "problems", "--solvers", "auto,gauss-seidel,newton"});
+        drystone_command(scratch_, {"bench", "--solvers", "auto,gauss-seidel,newton", "problems"});
     EXPECT_EQ(answer.code, 0) << answer.err;
     for (const char* word : {"one.hdf5", "two.hdf5", "2 / 2", "performance_profile.svg"}) {
         EXPECT_TRUE(contains(answer.out, word)) << word << "\n" << answer.out;

@@ -176,6 +176,7 @@ TEST(SolveCommand, UnknownSolverIsMetWithTheNearestNameAndAll) {
     const std::vector<std::pair<std::string, std::string>> cases = {{"guass-seidel", "gauss-seidel"},
                                                                     {"momentum", "gauss-seidel-momentum"},
                                                                     {"newtn", "newton"},
+                                                                    {"gs", "gauss-seidel"},
                                                                     {"interior_point", "interior-point"}};
     for (const auto& [typed, meant] : cases) {
         const Answer answer = drystone_command(scratch, {"solve", "one.hdf5", "--solver", typed});

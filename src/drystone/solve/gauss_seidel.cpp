@@ -98,7 +98,7 @@ template <class Kernel>
 void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const GaussSeidelOptions& options,
               Look<Kernel>& look) {
     constexpr int shortest = 5;
-    int length = 10, longest = 150;
+    int length = 10, longest = options.longest_cycle;
     double last_step = INFINITY;
     if (look(0)) return;
     look.refresh();
@@ -119,7 +119,7 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
                 if (sums.step > last_step) length = std::max(shortest, length / 2);
                 last_step = sums.step;
             }
-            const bool blows_up = sums.step > 4 * last_step;
+            const bool blows_up = sums.step > options.blow_up * options.blow_up * last_step;
             if (blows_up) longest = std::max(20, s / 2);
             const bool ends = s + 1 >= length || sums.uphill > 0 || blows_up;
             if (ends) break;  // the next cycle starts from the result of a sweep

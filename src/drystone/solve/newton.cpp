@@ -213,7 +213,7 @@ SolveReport newton(const Delassus& W, Law law, const NewtonOptions& options, con
     double milestone = INFINITY;
     int milestone_at = 0;
     for (int factorisations = 0; !monitor.check(factorisations, r, u);) {
-        if (monitor.best_residual() < 0.1 * milestone) {
+        if (monitor.best_residual() < 0.5 * milestone) {
             milestone = monitor.best_residual();
             milestone_at = factorisations;
         } else if (factorisations - milestone_at > options.patience) {

@@ -19,7 +19,7 @@ struct NewtonOptions {
     double proximal = 1e-3;  ///< first delta, in units of each block's stiffness
     double least_proximal = 1e-9;
     int sweeps_between = 10;  ///< plain sweeps after each outer step
-    int patience = 40;        ///< factorisations without a tenfold better residual after which it is stalled
+    int patience = 40;        ///< factorisations without halving the residual after which it is stalled
 };
 
 /// Exact law only; the associated law is the interior point's.

@@ -109,59 +109,79 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
     Stages stages(W, law, goal, r);
     const bool factorisable =
         (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation && !W.exchange().share_bodies;
-    auto momentum = [&](int sweeps) {
-        return [&W, law, sweeps](const Goal& g, Vector& x) {
+    auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
+        return [&W, law, sweeps, longest_cycle, blow_up](const Goal& g, Vector& x) {
             GaussSeidelOptions gs;
             gs.acceleration = Acceleration::momentum;
             gs.max_iterations = sweeps;
+            gs.longest_cycle = longest_cycle;
+            gs.blow_up = blow_up;
+            gs.patience = 2000;
             return gauss_seidel(W, law, gs, g, x);
         };
     };
     const int patient = std::max(
         options.first_stage_sweeps,
         static_cast<int>(std::min(1e5, options.first_stage_visits / std::max<Index>(1, p.blocks()))));
-    if (stages.run(momentum(factorisable ? patient : 1'000'000), r)) return stages.finish();
+    if (stages.run(momentum(factorisable ? patient : 1'000'000, 150, 2), r)) return stages.finish();
     if (factorisable) {
         Vector certificate;
         if (stages.residual() > 1e-3 && prove_infeasible(W, law, certificate)) {
             stages.infeasible(describe_infeasibility(W, certificate));
             return stages.finish();
         }
+        const Vector zero = Vector::Zero(p.rows());
         if (law == Law::associated) {
-            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); },
-                       Vector::Zero(p.rows()));
+            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, zero);
             return stages.finish();
         }
-        NewtonOptions from_best;
-        from_best.warm_up_momentum = 0;
-        auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, from_best, g, x); };
-        if (stages.run(second_order, stages.best())) return stages.finish();
+        // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
+        if (stages.run(momentum(patient, 80, INFINITY), zero)) return stages.finish();
         // Another branch of solutions: from the centre of the associated law's.
-        Vector centre = Vector::Zero(p.rows());
+        Vector centre = zero;
         Goal loose;
         loose.tolerance = 1e-6;
         loose.time_limit = stages.seconds_left();
         interior_point(W, Law::associated, {}, loose, centre);
         Vector from_centre;
         auto again = [&](const Goal& g, Vector& x) {
-            SolveReport report = momentum(2 * patient)(g, x);
+            SolveReport report = momentum(2 * patient, 150, 2)(g, x);
             from_centre = x;
             report.solver += " from the associated law";
             return report;
         };
         if (stages.run(again, centre)) return stages.finish();
-        from_best.warm_up_plain = 0;
-        if (stages.run(second_order, from_centre)) return stages.finish();
+        // Second order, from the best so far, and from that other branch.
+        NewtonOptions from_best;
+        from_best.warm_up_momentum = 0;
+        auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, from_best, g, x); };
+        const Vector best = stages.best();
+        if (stages.run(second_order, best)) return stages.finish();
+        if (best != from_centre && stages.run(second_order, from_centre)) return stages.finish();
     }
-    // The slow and sure, as far as they cost little.
+    // The slow and sure, where they cost little.
+    if (factorisable && p.blocks() <= options.small_problem) {
+        auto cadoux = [&](const Goal& g, Vector& x) {
+            return fixed_point(
+                W, law, {},
+                [](const Delassus& frozen, const Goal& inner, Vector& y) {
+                    return interior_point(frozen, Law::associated, {}, inner, y);
+                },
+                g, x);
+        };
+        if (stages.run(cadoux, stages.best())) return stages.finish();
+        if (stages.run([&](const Goal& g, Vector& x) { return admm(W, law, {}, g, x); }, stages.best()))
+            return stages.finish();
+    }
     const int slow =
         static_cast<int>(std::min(1e6, 5 * options.first_stage_visits / std::max<Index>(1, p.blocks())));
     auto plain = [&](const Goal& g, Vector& x) {
         GaussSeidelOptions gs;
         gs.max_iterations = slow;
+        gs.patience = slow / 2;
         return gauss_seidel(W, law, gs, g, x);
     };
-    if (slow > 2000 && stages.run(plain, stages.best())) return stages.finish();
+    stages.run(plain, stages.best());
     return stages.finish();
 }
 

@@ -24,13 +24,14 @@ struct FixedPointSolver {
 };
 
 /// Picks a solver and falls back on others when it stalls; the report says which and why.
-///   exact law:       Gauss-Seidel with momentum; then Newton from its best iterate; then both again from the centred solution of the
-///                    associated law (interior point); then, for small problems, the slow and sure ones.
+///   exact law:       Gauss-Seidel with momentum, in long and then in shorter cycles; the same from the centred solution of the
+///                    associated law (interior point); Newton from the best of these; then, for small problems, the slow and sure.
 ///   associated law:  Gauss-Seidel with momentum; then the interior point.
 struct AutoOptions {
     /// Visits of blocks (sweeps times blocks) that the first stage may spend before it gives way, where the second stage can run.
     double first_stage_visits = 2e7;
     int first_stage_sweeps = 3000;  ///< at least so many, whatever the size
+    Index small_problem = 1000;     ///< blocks up to which everything is tried: each try takes seconds
     /// Largest number of velocities (bodies x body_dim) for which a factorisation is thought of: about 10 s each at this size.
     Index largest_factorisation = 150'000;
 };

@@ -75,7 +75,8 @@ struct RigidRows<3, 6> {
                        __builtin_shufflevector(sum[0], sum[1], 1, 5, 3, 7);
         const Four q = __builtin_shufflevector(sum[2], sum[2], 0, 0, 2, 2) +
                        __builtin_shufflevector(sum[2], sum[2], 1, 1, 3, 3);
-        const Four all = __builtin_shufflevector(p, q, 0, 1, 4, 5) + __builtin_shufflevector(p, q, 2, 3, 6, 7);
+        const Four all =
+            __builtin_shufflevector(p, q, 0, 1, 4, 5) + __builtin_shufflevector(p, q, 2, 3, 6, 7);
         u[0] = all[0];
         u[1] = all[1];
         u[2] = all[2];
@@ -137,7 +138,7 @@ public:
         : W_(W),
           p_(W.problem()),
           tiling_(tiling),
-          contacts_(p_.blocks()),
+          contacts_(p_.blocks() + contact_ahead),
           frame_(p_.blocks()) {
         parallel_for(W.threads(), p_.blocks(), [&](Index q) { pack(q, options.proximal); });
         r.setZero(p_.rows());
@@ -163,6 +164,7 @@ public:
     template <bool Uphill>
     double visit(Index q, const double* previous, double& uphill) {
         Contact& c = contacts_[q];
+        prefetch(q);
         if (c.a < 0) return 0;  // between bodies that cannot move: nothing to solve
         double* za = z.data() + static_cast<std::ptrdiff_t>(c.a) * stride;
         double* zb = z.data() + static_cast<std::ptrdiff_t>(c.b) * stride;
@@ -193,7 +195,9 @@ public:
         for (int k = 0; k < D; ++k) {
             change[k] = next[k] - x[k];
             step += change[k] * change[k];
-            if constexpr (Uphill) uphill -= c.stiffness * change[k] * (next[k] - previous[static_cast<std::ptrdiff_t>(q) * D + k]);
+            if constexpr (Uphill)
+                uphill -=
+                    c.stiffness * change[k] * (next[k] - previous[static_cast<std::ptrdiff_t>(q) * D + k]);
             x[k] = next[k];
         }
         c.rows.push(change.data(), za, zb);
@@ -214,6 +218,17 @@ private:
     /// Bodies are a cache line apart in 3D.
     static constexpr int stride = M == 6 ? 8 : 4;
 
+    /// Visits ahead at which a contact, and later its bodies, are asked for: about what the last-level cache needs.
+    static constexpr Index contact_ahead = 12, bodies_ahead = 6;
+
+    void prefetch(Index q) const {
+        const char* next = reinterpret_cast<const char*>(contacts_.data() + q + contact_ahead);
+        for (std::size_t line = 0; line < sizeof(Contact); line += 64) __builtin_prefetch(next + line);
+        const Contact& soon = contacts_[q + bodies_ahead];
+        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.a) * stride, 1);
+        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.b) * stride, 1);
+    }
+
     /// In 3D: 384 bytes, six cache lines.
     struct alignas(M == 6 ? 64 : 8) Contact {
         RigidRows<D, M> rows;
@@ -224,8 +239,42 @@ private:
         Index a, b;
     };
 
-    /// The impulse of a contact that cannot stick; `tangent` is the one it would need to.
+    /// The impulse of a contact that cannot stick; `tangent` is the one it would need to. Newton on eq. 21 from the
+    /// contact's last root, with r_T = tangent / (1 + alpha / t). It ends with a step of first order once the
+    /// square of what is missing is below rounding; the guarded form (secular.hpp) takes over where it does not get there.
     static void slide(Contact& c, double free_normal, double& normal, std::array<double, D - 1>& tangent) {
+        constexpr int max_steps = 6;
+        constexpr double near = 1e-8;
+        std::array<double, D - 1> e, x;
+        double alpha = c.alpha;
+        for (int step = 0; step < max_steps; ++step) {
+            double q2 = 0, dq = 0, dn = 0, rN = free_normal;
+            for (int k = 0; k < D - 1; ++k) {
+                const double g = 1 / (1 + alpha * c.inverse_t[k]);
+                e[k] = c.inverse_t[k] * g;
+                x[k] = tangent[k] * g;
+                rN -= c.coupling[k] * x[k];
+                q2 += x[k] * x[k];
+                dq += x[k] * x[k] * e[k];
+                dn += c.coupling[k] * x[k] * e[k];
+            }
+            const double slope = c.mu * (dn * q2 + rN * dq), q = std::sqrt(q2);
+            const double missing = q - c.mu * rN, delta = missing * q2 / slope;
+            alpha += delta;
+            if (!(alpha > 0 && slope > 0)) break;
+            if (std::abs(missing) > near * q) continue;
+            normal = free_normal;
+            q2 = 0;
+            for (int k = 0; k < D - 1; ++k) {
+                tangent[k] = x[k] - x[k] * e[k] * delta;
+                normal -= c.coupling[k] * tangent[k];
+                q2 += tangent[k] * tangent[k];
+            }
+            const double scale = c.mu * normal / std::sqrt(q2);  // exactly on the cone
+            for (int k = 0; k < D - 1; ++k) tangent[k] *= scale;
+            c.alpha = alpha;
+            return;
+        }
         Secular<D - 1> s;
         s.mu = c.mu;
         s.free_normal = free_normal;
@@ -264,7 +313,8 @@ private:
         c.alpha = 0;
         for (int k = 0; k < D - 1; ++k) {
             c.coupling[k] = V(k + 1, 0) / w;
-            c.inverse_t[k] = 1 / std::max(V(k + 1, k + 1) - V(k + 1, 0) * V(k + 1, 0) / w, 1e-16 * c.stiffness);
+            c.inverse_t[k] =
+                1 / std::max(V(k + 1, k + 1) - V(k + 1, 0) * V(k + 1, 0) / w, 1e-16 * c.stiffness);
         }
         const BlockVector free = R * W_.b().segment(p_.offset[i], D);
         for (int k = 0; k < D; ++k) c.free[k] = free[k];

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 namespace drystone {
@@ -38,7 +39,7 @@ public:
         Vector packed;
         W_.gather(from, packed);
         z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
-        for (Index j = 0; j < p_.bodies; ++j) z.segment<6>(j * stride) = packed.segment<6>(j * 6);
+        unpack(packed);
     }
 
     void store(Vector& to) const {
@@ -50,87 +51,114 @@ public:
     template <bool Uphill>
     double visit(Index q, const double* previous, double& uphill) {
         const Contact& c = contacts_[q];
+        prefetch(q);
         if (c.a < 0) return 0;
         double* za = z.data() + static_cast<std::ptrdiff_t>(c.a) * stride;
         double* zb = z.data() + static_cast<std::ptrdiff_t>(c.b) * stride;
         double* x = r.data() + static_cast<std::ptrdiff_t>(q) * 3;
-        const double n0 = c.n[0], n1 = c.n[1], n2 = c.n[2];
+        // Vectors of space with a fourth component that stays zero.
+        Four n, u, va, wa, vb, wb;
+        std::memcpy(&n, c.n, sizeof n);
+        std::memcpy(&u, c.free, sizeof u);
+        std::memcpy(&va, za, sizeof va);
+        std::memcpy(&wa, za + 4, sizeof wa);
+        std::memcpy(&vb, zb, sizeof vb);
+        std::memcpy(&wb, zb + 4, sizeof wb);
+        const Four old = {x[0], x[1], x[2], 0.0};
+        const Four turned_n = __builtin_shufflevector(n, n, 1, 2, 0, 3);
         // Spin of both bodies at the contact, then u = linear + spin x n.
-        const double s0 = c.arm_a * za[3] + c.arm_b * zb[3];
-        const double s1 = c.arm_a * za[4] + c.arm_b * zb[4];
-        const double s2 = c.arm_a * za[5] + c.arm_b * zb[5];
-        const double u0 = c.free[0] + c.linear_a * za[0] + c.linear_b * zb[0] + (s1 * n2 - s2 * n1);
-        const double u1 = c.free[1] + c.linear_a * za[1] + c.linear_b * zb[1] + (s2 * n0 - s0 * n2);
-        const double u2 = c.free[2] + c.linear_a * za[2] + c.linear_b * zb[2] + (s0 * n1 - s1 * n0);
-        const double uN = u0 * n0 + u1 * n1 + u2 * n2;
-        const double xN = x[0] * n0 + x[1] * n1 + x[2] * n2;
+        const Four spin = c.arm_a * wa + c.arm_b * wb;
+        const Four cross = spin * turned_n - __builtin_shufflevector(spin, spin, 1, 2, 0, 3) * n;
+        u += c.linear_a * va + c.linear_b * vb + __builtin_shufflevector(cross, cross, 1, 2, 0, 3);
+        const Four un = u * n, xn = old * n;
+        const double uN = un[0] + un[1] + un[2];
+        const double xN = xn[0] + xn[1] + xn[2];
         const double rN = std::max(0.0, xN - uN * c.inverse_wN);
         // Tangential trial, as a vector of space without normal part.
-        const double shift = xN - uN * c.inverse_wT;
-        double y0 = x[0] - u0 * c.inverse_wT - shift * n0;
-        double y1 = x[1] - u1 * c.inverse_wT - shift * n1;
-        double y2 = x[2] - u2 * c.inverse_wT - shift * n2;
-        const double grip = y0 * y0 + y1 * y1 + y2 * y2, limit = c.mu * rN;
-        if (grip > limit * limit) {
-            const double scale = limit / std::sqrt(grip);
-            y0 *= scale;
-            y1 *= scale;
-            y2 *= scale;
-        }
-        y0 += rN * n0;
-        y1 += rN * n1;
-        y2 += rN * n2;
-        const double d0 = y0 - x[0], d1 = y1 - x[1], d2 = y2 - x[2];
+        const Four y = old - u * c.inverse_wT - (xN - uN * c.inverse_wT) * n;
+        const Four yy = y * y;
+        const double grip = yy[0] + yy[1] + yy[2], limit = c.mu * rN;
+        double scale = 1;
+        if (grip > limit * limit) scale = limit / std::sqrt(grip);
+        const Four next = y * scale + rN * n, change = next - old;
+        const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
         if constexpr (Uphill) {
             const double* p = previous + static_cast<std::ptrdiff_t>(q) * 3;
-            uphill -= c.wN * (d0 * (y0 - p[0]) + d1 * (y1 - p[1]) + d2 * (y2 - p[2]));
+            uphill -= wN * (change[0] * (next[0] - p[0]) + change[1] * (next[1] - p[1]) +
+                            change[2] * (next[2] - p[2]));
         }
-        x[0] = y0;
-        x[1] = y1;
-        x[2] = y2;
+        x[0] = next[0];
+        x[1] = next[1];
+        x[2] = next[2];
         // The transpose of spin x n is n x change.
-        const double t0 = n1 * d2 - n2 * d1, t1 = n2 * d0 - n0 * d2, t2 = n0 * d1 - n1 * d0;
-        za[0] += c.linear_a * d0;
-        za[1] += c.linear_a * d1;
-        za[2] += c.linear_a * d2;
-        za[3] += c.arm_a * t0;
-        za[4] += c.arm_a * t1;
-        za[5] += c.arm_a * t2;
-        if (c.b != c.a) {
-            zb[0] += c.linear_b * d0;
-            zb[1] += c.linear_b * d1;
-            zb[2] += c.linear_b * d2;
-            zb[3] += c.arm_b * t0;
-            zb[4] += c.arm_b * t1;
-            zb[5] += c.arm_b * t2;
-        }
-        return c.wN * (d0 * d0 + d1 * d1 + d2 * d2);
+        const Four moment = n * __builtin_shufflevector(change, change, 1, 2, 0, 3) - turned_n * change;
+        const Four torque = __builtin_shufflevector(moment, moment, 1, 2, 0, 3);
+        va += c.linear_a * change;
+        wa += c.arm_a * torque;
+        vb += c.linear_b * change;
+        wb += c.arm_b * torque;
+        // The second body first: if it is also the first, what is written here is the old value, since its factors are 0.
+        std::memcpy(zb, &vb, sizeof vb);
+        std::memcpy(zb + 4, &wb, sizeof wb);
+        std::memcpy(za, &va, sizeof va);
+        std::memcpy(za + 4, &wa, sizeof wa);
+        const Four squares = change * change;
+        return wN * (squares[0] + squares[1] + squares[2]);
     }
 
     void share(Index colour) {
         if (!W_.exchange().share_bodies) return;
         Vector packed(p_.dofs());
-        for (Index j = 0; j < p_.bodies; ++j) packed.segment<6>(j * 6) = z.segment<6>(j * stride);
+        for (Index j = 0; j < p_.bodies; ++j) {
+            packed.segment<3>(j * 6) = z.segment<3>(j * stride);
+            packed.segment<3>(j * 6 + 3) = z.segment<3>(j * stride + 4);
+        }
         W_.exchange().share_bodies(packed, colour);
-        for (Index j = 0; j < p_.bodies; ++j) z.segment<6>(j * stride) = packed.segment<6>(j * 6);
+        unpack(packed);
     }
 
     Vector r, z;
 
 private:
+    using Four [[gnu::vector_size(32)]] = double;
+
     static constexpr int stride = 8;  // bodies are a cache line apart
 
     using Frame = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;  // rows n, t1, t2
 
-    struct Contact {
-        double n[3], free[3];
+    /// Visits ahead at which a contact, and later its bodies, are asked for: about what the last-level cache needs.
+    static constexpr Index contact_ahead = 24, bodies_ahead = 8;
+
+    void prefetch(Index q) const {
+        const char* next = reinterpret_cast<const char*>(contacts_.data() + q + contact_ahead);
+        for (std::size_t line = 0; line < sizeof(Contact); line += 64) __builtin_prefetch(next + line);
+        const Contact& soon = contacts_[q + bodies_ahead];
+        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.a) * stride, 1);
+        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.b) * stride, 1);
+    }
+
+    /// 128 bytes, two cache lines.
+    struct alignas(64) Contact {
+        double n[4], free[4];  // the fourth is 0
         double linear_a, arm_a, linear_b, arm_b;
-        double inverse_wN, inverse_wT, wN, mu;
+        double inverse_wN, inverse_wT, mu;
         Index a, b;
     };
 
     SphereKernel(const Delassus& W, const Tiling& tiling)
-        : W_(W), p_(W.problem()), tiling_(tiling), contacts_(p_.blocks()), tangent_(p_.blocks()) {}
+        : W_(W),
+          p_(W.problem()),
+          tiling_(tiling),
+          contacts_(p_.blocks() + contact_ahead),
+          tangent_(p_.blocks()) {}
+
+    /// Velocity and spin of each body, each with a zero behind it.
+    void unpack(const Vector& packed) {
+        for (Index j = 0; j < p_.bodies; ++j) {
+            z.segment<3>(j * stride) = packed.segment<3>(j * 6);
+            z.segment<3>(j * stride + 4) = packed.segment<3>(j * 6 + 3);
+        }
+    }
 
     /// n, t1, t2 of block q; t2 carries the frame's handedness.
     [[nodiscard]] Frame frame(Index q) const {
@@ -184,9 +212,9 @@ private:
         if (c.a < 0) return true;
         if (c.b < 0) c.b = c.a;
         const double extra = AnyKernel::proximal_term(W_, i, proximal);
-        c.wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
-        c.inverse_wN = 1 / (c.wN + extra);
-        c.inverse_wT = 1 / (c.wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + extra);
+        const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
+        c.inverse_wN = 1 / (wN + extra);
+        c.inverse_wT = 1 / (wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + extra);
         const Eigen::Vector3d free = frame(q).transpose() * W_.b().segment<3>(p_.offset[i]);
         std::copy_n(free.data(), 3, c.free);
         return true;

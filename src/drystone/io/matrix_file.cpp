@@ -115,8 +115,9 @@ SparseMatrix read_matrix(const hdf5::Group& parent, const std::string& name, Eig
         std::vector<int> owner = expand(group, p, by_columns ? cols : rows, stored);
         i.resize(owner.size());
         check_indices(group, "i", i, by_columns ? rows : cols);
-        entries.row = by_columns ? std::move(i) : std::move(owner);
-        entries.col = by_columns ? std::move(owner) : std::move(i);
+        if (!by_columns) i.swap(owner);
+        entries.row = std::move(i);
+        entries.col = std::move(owner);
     }
     entries.value.resize(entries.row.size());
     for (std::size_t k = 0; k < entries.value.size(); ++k) {

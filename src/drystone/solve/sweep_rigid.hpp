@@ -5,6 +5,7 @@
 // rows of both bodies are most of it, and each is read once per visit (RigidRows).
 #pragma once
 
+#include "drystone/base/huge_pages.hpp"
 #include "drystone/solve/secular.hpp"
 #include "drystone/solve/sweep_any.hpp"
 
@@ -352,7 +353,7 @@ private:
     const Delassus& W_;
     const ConeProblem& p_;
     const Tiling& tiling_;
-    std::vector<Contact> contacts_;
+    std::vector<Contact, HugePageAllocator<Contact>> contacts_;
     std::vector<std::array<double, 2>> frame_;
 };
 

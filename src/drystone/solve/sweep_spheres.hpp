@@ -6,6 +6,7 @@
 // kept as vectors of space, so tangents do not appear at all. Found from the numbers in H, not from any word about shapes.
 #pragma once
 
+#include "drystone/base/huge_pages.hpp"
 #include "drystone/solve/sweep_any.hpp"
 
 #include <array>
@@ -223,7 +224,7 @@ private:
     const Delassus& W_;
     const ConeProblem& p_;
     const Tiling& tiling_;
-    std::vector<Contact> contacts_;
+    std::vector<Contact, HugePageAllocator<Contact>> contacts_;
     std::vector<Eigen::Vector4d> tangent_;  // t1 and the handedness of the frame
 };
 

@@ -54,3 +54,30 @@ TEST(RealProblems, PlainGaussSeidelSolvesEveryFileTo1e6) {
                     report.iterations, report.seconds);
     }
 }
+
+// The stored solutions hold u (their r is zero). They are as accurate as the files are: the Delassus matrices of the capsules and the
+// mass of the chute are not symmetric by some 3e-3, of which the reader keeps the symmetric part; the stored u of
+// Spheres-i099 itself violates u_N >= 0 by 1.2e-3. spheres-in-a-box is left out: under the exact law u need not be unique, and
+// there ours (judged 1e-10) and the stored one are different solutions.
+TEST(RealProblems, StoredVelocitiesAreReproduced) {
+    DRYSTONE_NEEDS_DATA("fclib");
+    const std::vector<std::pair<const char*, double>> files = {{"Box_Stacks-i0122-82-5", 1e-12},
+                                                               {"Capsules-i125-1213", 1e-5},
+                                                               {"Capsules-i97-269", 1e-5},
+                                                               {"Chute-ndof-768-nc-4-3", 5e-3},
+                                                               {"Spheres-i099-356-679", 2e-4}};
+    for (const auto& [name, tolerance] : files) {
+        const ProblemFile file =
+            read_problem(drystone::testing::data_file("fclib/" + std::string(name) + ".hdf5"));
+        ASSERT_TRUE(file.solution.has_value()) << name;
+        const Delassus W(file.problem);
+        SolveSettings settings;
+        settings.goal.tolerance = 1e-10;
+        settings.goal.time_limit = 60;
+        ConeSolution s;
+        ASSERT_EQ(solve(W, settings, s).status, Status::solved) << name;
+        const double difference = (s.u - file.solution->u).norm() / W.b().norm();
+        EXPECT_LT(difference, tolerance) << name;
+        std::printf("%-30s |u - stored u| / |b| = %.1e\n", name, difference);
+    }
+}

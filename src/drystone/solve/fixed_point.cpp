@@ -63,7 +63,7 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
                         const Goal& goal, Vector& r) {
     const ConeProblem& p = W.problem();
     const bool cadoux = o.map == FixedPointMap::cadoux;
-    const char* name = cadoux ? "fixed point (Cadoux)" : "fixed point (Haslinger)";
+    const char* name = cadoux ? "cadoux" : "haslinger";
     Monitor monitor(W, law, goal, std::numeric_limits<int>::max(), std::numeric_limits<int>::max());
     if (law != Law::coulomb) {
         monitor.stop(Status::invalid,

@@ -528,12 +528,12 @@ SolveReport interior_point(const Delassus& W, Law law, const InteriorPointOption
     if (law != Law::associated) {
         monitor.stop(Status::invalid,
                      "the interior point solves the associated law only; use it inside the fixed point");
-        return monitor.finish("interior point", r);
+        return monitor.finish("interior-point", r);
     }
     InteriorPoint solver(W, options);
     Vector certificate;
     solver.run(monitor, Law::associated, r, certificate);
-    return monitor.finish("interior point", r);
+    return monitor.finish("interior-point", r);
 }
 
 bool prove_infeasible(const Delassus& W, Law law, Vector& certificate, const InteriorPointOptions& options) {

@@ -165,7 +165,7 @@ public:
     template <bool Uphill>
     double visit(Index q, const double* previous, double& uphill) {
         Contact& c = contacts_[q];
-        prefetch(q);
+        prefetch_ahead(contacts_.data() + q, contact_ahead, bodies_ahead, z.data(), stride);
         if (c.a < 0) return 0;  // between bodies that cannot move: nothing to solve
         double* za = z.data() + static_cast<std::ptrdiff_t>(c.a) * stride;
         double* zb = z.data() + static_cast<std::ptrdiff_t>(c.b) * stride;
@@ -221,14 +221,6 @@ private:
 
     /// Visits ahead at which a contact, and later its bodies, are asked for: about what the last-level cache needs.
     static constexpr Index contact_ahead = 12, bodies_ahead = 6;
-
-    void prefetch(Index q) const {
-        const char* next = reinterpret_cast<const char*>(contacts_.data() + q + contact_ahead);
-        for (std::size_t line = 0; line < sizeof(Contact); line += 64) __builtin_prefetch(next + line);
-        const Contact& soon = contacts_[q + bodies_ahead];
-        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.a) * stride, 1);
-        __builtin_prefetch(z.data() + static_cast<std::ptrdiff_t>(soon.b) * stride, 1);
-    }
 
     /// In 3D: 384 bytes, six cache lines.
     struct alignas(M == 6 ? 64 : 8) Contact {

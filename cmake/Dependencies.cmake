@@ -18,6 +18,29 @@ target_include_directories(drystone_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS}
 target_link_libraries(drystone_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 
+# Qhull, reentrant C interface. Its CMake file names the target differently from version to version; the library does not.
+find_path(DRYSTONE_QHULL_INCLUDE libqhull_r/qhull_ra.h REQUIRED)
+find_library(DRYSTONE_QHULL_LIBRARY qhull_r REQUIRED)
+mark_as_advanced(DRYSTONE_QHULL_INCLUDE DRYSTONE_QHULL_LIBRARY)
+add_library(drystone_qhull INTERFACE)
+target_include_directories(drystone_qhull SYSTEM INTERFACE "${DRYSTONE_QHULL_INCLUDE}")
+target_link_libraries(drystone_qhull INTERFACE "${DRYSTONE_QHULL_LIBRARY}")
+
+# TOML for scene files. The compiled library, and not the header-only form, which would take seconds in every file that reads one.
+find_path(DRYSTONE_TOML_INCLUDE toml++/toml.h REQUIRED)
+find_library(DRYSTONE_TOML_LIBRARY tomlplusplus REQUIRED)
+mark_as_advanced(DRYSTONE_TOML_INCLUDE DRYSTONE_TOML_LIBRARY)
+add_library(drystone_toml INTERFACE)
+target_include_directories(drystone_toml SYSTEM INTERFACE "${DRYSTONE_TOML_INCLUDE}")
+target_link_libraries(drystone_toml INTERFACE "${DRYSTONE_TOML_LIBRARY}")
+target_compile_definitions(drystone_toml INTERFACE TOML_HEADER_ONLY=0 TOML_SHARED_LIB=1)
+
+# Random numbers by counter: headers alone.
+find_path(DRYSTONE_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+mark_as_advanced(DRYSTONE_RANDOM123_INCLUDE)
+add_library(drystone_random123 INTERFACE)
+target_include_directories(drystone_random123 SYSTEM INTERFACE "${DRYSTONE_RANDOM123_INCLUDE}")
+
 # MUMPS, sequential. Its sequential and its MPI builds share the header dmumps_c.h and differ in the libraries.
 set(DRYSTONE_MUMPS_TARGET "")
 if(DRYSTONE_WITH_MUMPS STREQUAL "AUTO" OR DRYSTONE_WITH_MUMPS)

@@ -1,6 +1,8 @@
 // The command `drystone`: reads the command line and hands over. What is done with it is in the files of the commands.
 
 #include "bench_command.hpp"
+#include "check_command.hpp"
+#include "run_command.hpp"
 #include "solve_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +17,9 @@ using namespace drystone::command;
 
 constexpr const char* examples =
     "Examples:\n"
+    "  drystone check heap.toml                          what a scene says, and what looks wrong with it\n"
+    "  drystone run heap.toml --output heap              runs it; measurements and frames go to the folder "
+    "heap\n"
     "  drystone solve box.hdf5                           one problem, solver chosen by itself\n"
     "  drystone solve *.hdf5 --json                      one JSON object per problem and line\n"
     "  drystone solve box.hdf5 --compare --time-limit 5  every solver, one table\n"
@@ -41,7 +46,26 @@ constexpr const char* bench_footer =
     "set-up.\n"
     "Exit code: 0 if everything was measured, solved or not; 2 for bad options and unreadable files.\n";
 
-/// Options that both commands have. The law is kept as the word that was typed until the command runs.
+constexpr const char* run_footer =
+    "Examples:\n"
+    "  drystone run heap.toml\n"
+    "  drystone run heap.toml --output heap --threads 0\n"
+    "  drystone run heap.toml --steps 10 --strict --output heap\n"
+    "\n"
+    "DIR/steps.csv holds one line per step, or per output.measurements_every; DIR/frame_000000.h5 and so on "
+    "hold\n"
+    "the state at each output.frames_every. tools/render draws a frame. Results of an earlier run in DIR are "
+    "replaced.\n"
+    "Exit code: 0 if the run reached its end; with --strict 1 if a step was not solved; 2 for bad options "
+    "and for\n"
+    "files that cannot be read or written.\n";
+
+constexpr const char* check_footer =
+    "Prints all faults of the file, each with its line; or what was understood, overlaps at the beginning "
+    "and warnings.\n"
+    "Exit code: 0 if the scene can be run, 2 if it cannot.\n";
+
+/// Options that solve and bench have. The law is kept as the word that was typed until the command runs.
 void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
     app.add_option("--law", law,
                    "coulomb: exact friction; associated: its convex relaxation, where sliding contacts open")
@@ -64,11 +88,50 @@ void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
 Law law_of(const std::string& word) { return word == "associated" ? Law::associated : Law::coulomb; }
 
 int run(int argc, char** argv) {
-    CLI::App app("drystone: solves frictional contact problems in files (FCLib's HDF5 layout)", "drystone");
+    CLI::App app(
+        "drystone: simulates grains in hard contact, and solves frictional contact problems in files",
+        "drystone");
     app.set_version_flag("--version", "drystone " DRYSTONE_VERSION, "Print the version");
     app.footer(examples);
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(40);
+
+    RunSceneOptions run_options;
+    CLI::App* run_scene = app.add_subcommand("run", "Run a scene");
+    run_scene->footer(run_footer);
+    run_scene->add_option("SCENE", run_options.scene, "Scene file (TOML; see docs/scene.md)")
+        ->type_name("")
+        ->required();
+    run_scene
+        ->add_option("--output", run_options.output, "Folder for measurements and frames; none if not given")
+        ->type_name("DIR");
+    run_scene->add_option("--until", run_options.until, "Time to stop at, instead of the scene's")
+        ->type_name("SECONDS")
+        ->check(CLI::NonNegativeNumber);
+    run_scene->add_option("--steps", run_options.steps, "Stop after so many steps")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    run_scene
+        ->add_option("--threads", run_options.threads,
+                     "Number of threads; 0: all. The result does not depend on it")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    run_scene
+        ->add_option("--tolerance", run_options.tolerance,
+                     "Residual at which a step counts as solved, instead of the scene's")
+        ->check(CLI::PositiveNumber);
+    run_scene->add_flag("--quiet", run_options.quiet, "No progress, only the summary");
+    run_scene->add_flag("--json", run_options.json, "The summary as one JSON object, nothing else");
+    run_scene->add_flag("--strict", run_options.strict,
+                        "Stop at the first step that is not solved, and save its problem");
+
+    CheckOptions check_options;
+    CLI::App* check =
+        app.add_subcommand("check", "Say what a scene file means and what looks wrong with it; run nothing");
+    check->footer(check_footer);
+    check->add_option("SCENE", check_options.scene, "Scene file (TOML; see docs/scene.md)")
+        ->type_name("")
+        ->required();
 
     SolveOptions solve_options;
     std::string solve_law = "coulomb", measure = "referee";
@@ -125,6 +188,8 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? exit_solved : exit_misuse;
     }
+    if (run_scene->parsed()) return run_command(run_options);
+    if (check->parsed()) return check_command(check_options);
     if (solve->parsed() && list) {
         list_solvers();
         return exit_solved;

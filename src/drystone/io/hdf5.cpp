@@ -71,6 +71,13 @@ std::string cause() {
 /// this times the size of its file is garbled, and is refused before memory is asked for.
 constexpr std::uintmax_t max_compression = 1032;
 
+/// An array of so many numbers, in rows of `columns` where that is not 0.
+Handle array_space(std::size_t size, int columns) {
+    const hsize_t width = columns > 0 ? static_cast<hsize_t>(columns) : 1;
+    const hsize_t extent[2] = {size / width, width};
+    return {H5Screate_simple(columns > 0 ? 2 : 1, extent, nullptr), H5Sclose};
+}
+
 template <class T>
 struct Stored;
 template <>
@@ -236,18 +243,19 @@ void Group::write(const std::string& name, std::int64_t memory_type, std::int64_
     }
 }
 
-void Group::write_ints(const std::string& name, std::span<const int> values) const {
+void Group::write_ints(const std::string& name, std::span<const int> values, int columns) const {
     const Silence silence;
-    const hsize_t size = values.size();
-    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
-    write(name, H5T_NATIVE_INT, space.id(), values.data());
+    write(name, H5T_NATIVE_INT, array_space(values.size(), columns).id(), values.data());
 }
 
-void Group::write_doubles(const std::string& name, std::span<const double> values) const {
+void Group::write_doubles(const std::string& name, std::span<const double> values, int columns) const {
     const Silence silence;
-    const hsize_t size = values.size();
-    const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
-    write(name, H5T_NATIVE_DOUBLE, space.id(), values.data());
+    write(name, H5T_NATIVE_DOUBLE, array_space(values.size(), columns).id(), values.data());
+}
+
+void Group::write_longs(const std::string& name, std::span<const std::int64_t> values) const {
+    const Silence silence;
+    write(name, H5T_NATIVE_INT64, array_space(values.size(), 0).id(), values.data());
 }
 
 void Group::write_int(const std::string& name, int value) const { write_ints(name, {&value, 1}); }

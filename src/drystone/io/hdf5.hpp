@@ -36,8 +36,10 @@ public:
     /// A number is stored as an array of one, text with a closing zero byte, as FCLib does.
     void write_int(const std::string& name, int value) const;
     void write_double(const std::string& name, double value) const;
-    void write_ints(const std::string& name, std::span<const int> values) const;
-    void write_doubles(const std::string& name, std::span<const double> values) const;
+    /// Arrays; rows of `columns` numbers each where that is not 0.
+    void write_ints(const std::string& name, std::span<const int> values, int columns = 0) const;
+    void write_doubles(const std::string& name, std::span<const double> values, int columns = 0) const;
+    void write_longs(const std::string& name, std::span<const std::int64_t> values) const;
     void write_string(const std::string& name, const std::string& text) const;
 
     /// "file.hdf5: /path/name", for messages about what was read.

@@ -1,0 +1,21 @@
+// Boxes of grains for benchmarks: scenes made in code, the same bits each time.
+#pragma once
+
+#include "drystone/grains/simulate.hpp"
+
+namespace drystone {
+
+enum class GrainKind : std::uint8_t { spheres, polyhedra };
+
+/// About `count` grains of mean diameter `diameter` (m, sizes within 10 %), friction 0.5, density 2500, on a shaken lattice in a box with a
+/// square floor, walls and no lid, as high as wide; neighbours nearly touch. Polyhedra: hulls of 12 to 20 points, 64 of them, turned at random.
+Scene<3> box_of_grains(GrainKind kind, Index count, double diameter);
+
+/// Lets the grains fall and come to rest: steps of `h` with velocities damped, then undamped ones until the kinetic energy per grain is
+/// below 1e-6 of m g d, or `most` steps are done. Returns the steps.
+int settle(Scene<3>& scene, double h, int most, StepMemory<3>& memory);
+
+/// Largest memory that this process has used so far, bytes.
+double peak_memory();
+
+}  // namespace drystone

@@ -1,0 +1,70 @@
+#include "drystone/bodies/materials.hpp"
+
+#include "drystone/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace drystone {
+
+namespace {
+
+void check(const std::string& where, const PairLaw& law) {
+    // Written so that NaN fails too.
+    if (!(law.friction >= 0 && std::isfinite(law.friction)))
+        fail(where + ".friction", fmt::format("{} is not a coefficient of friction", law.friction),
+             "give a finite number >= 0");
+    if (!(law.restitution >= 0 && law.restitution <= 1))
+        fail(where + ".restitution", fmt::format("{} is not a coefficient of restitution", law.restitution),
+             "give a number from 0 to 1");
+    if (!(law.cohesion >= 0 && std::isfinite(law.cohesion)))
+        fail(where + ".cohesion", fmt::format("{} is not a force that a contact can bear", law.cohesion),
+             "give a finite number >= 0 (N)");
+}
+
+std::string label(const std::vector<Material>& materials, Index i) {
+    return materials[i].name.empty() ? fmt::format("number {}", i) : fmt::format("\"{}\"", materials[i].name);
+}
+
+}  // namespace
+
+Index Materials::add(const Material& material, const PairLaw& law) {
+    const Index n = count();
+    const std::string where = material.name.empty() ? fmt::format("material number {}", n)
+                                                    : fmt::format("material \"{}\"", material.name);
+    if (!(material.density > 0 && std::isfinite(material.density)))
+        fail(where + ".density", fmt::format("{} is not a density", material.density),
+             "give a finite number > 0 (kg/m^3, in the plane kg/m^2)");
+    // A material without a name cannot be found by name, so there may be several.
+    if (!material.name.empty() && find(material.name) >= 0)
+        fail(where, "there is already a material of this name", "give each material a name of its own");
+    check(where, law);
+
+    // Rows of the table grow by one: a table laid out anew, since materials are few.
+    std::vector<PairLaw> laws(static_cast<std::size_t>(n + 1) * (n + 1), law);
+    for (Index a = 0; a < n; ++a)
+        for (Index b = 0; b < n; ++b) laws[static_cast<std::size_t>(a) * (n + 1) + b] = this->law(a, b);
+    laws_ = std::move(laws);
+    materials_.push_back(material);
+    return n;
+}
+
+void Materials::set(Index a, Index b, const PairLaw& law) {
+    const Index n = count();
+    for (const Index i : {a, b})
+        if (i < 0 || i >= n)
+            fail("pair of materials", fmt::format("there is no material number {}", i),
+                 n == 0 ? "add materials first" : fmt::format("give numbers from 0 to {}", n - 1));
+    check(fmt::format("materials {} and {}", label(materials_, a), label(materials_, b)), law);
+    laws_[static_cast<std::size_t>(a) * n + b] = law;
+    laws_[static_cast<std::size_t>(b) * n + a] = law;
+}
+
+Index Materials::find(const std::string& name) const {
+    for (Index i = 0; i < count(); ++i)
+        if (materials_[i].name == name) return i;
+    return -1;
+}
+
+}  // namespace drystone

@@ -1,0 +1,43 @@
+// What surfaces are made of, and the laws of each pair of them.
+#pragma once
+
+#include "drystone/base/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace drystone {
+
+/// The law of contact between two materials.
+struct PairLaw {
+    double friction = 0.5;   ///< Coulomb's coefficient, >= 0
+    double restitution = 0;  ///< Newton's, 0 to 1; needs the scheme moreau-jean
+    double cohesion =
+        0;  ///< largest pull that the contact bears, N, >= 0; gone once the surfaces have parted
+};
+
+struct Material {
+    std::string name;
+    double density = 2500;  ///< kg/m^3; kg/m^2 in the plane
+};
+
+/// Materials and the symmetric table of their pairs.
+class Materials {
+public:
+    /// The new material's laws with all others, and with itself, are `law` until set.
+    Index add(const Material& material, const PairLaw& law);
+    void set(Index a, Index b, const PairLaw& law);
+    /// -1 if there is none of that name.
+    [[nodiscard]] Index find(const std::string& name) const;
+    [[nodiscard]] const PairLaw& law(Index a, Index b) const {
+        return laws_[static_cast<std::size_t>(a) * count() + b];
+    }
+    [[nodiscard]] const Material& operator[](Index i) const { return materials_[i]; }
+    [[nodiscard]] Index count() const { return static_cast<Index>(materials_.size()); }
+
+private:
+    std::vector<Material> materials_;
+    std::vector<PairLaw> laws_;  // count x count
+};
+
+}  // namespace drystone

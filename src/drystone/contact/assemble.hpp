@@ -1,0 +1,65 @@
+// From contacts to the cone problem of one step (docs/theory.md, section 10): the one place where bodies become matrices.
+//
+// A body's block of the problem is (velocity, spin about the centre of mass, world axes), 3 numbers in the plane and 6 in space;
+// the problem's bodies are the scene's, with a zero inverse mass and no entries for held ones. A contact's block is its relative
+// velocity a minus b in the frame (n, t) or (n, t1, t2).
+#pragma once
+
+#include "drystone/bodies/scene.hpp"
+#include "drystone/collide/contact.hpp"
+#include "drystone/cone/problem.hpp"
+
+namespace drystone {
+
+/// What the normal velocity at the end of a step must satisfy (eqs 24 and 25).
+enum class Scheme : std::uint8_t {
+    /// gap + h (theta u_N + (1 - theta) u_N_begin) >= 0 for all pairs that are near: no overlap at the end of the step, as far
+    /// as the gap is a convex function of position. Inelastic.
+    look_ahead,
+    /// u_N + e u_N_begin >= 0 for the pairs that overlap at half a step: Newton restitution, small overlaps.
+    moreau_jean,
+};
+
+/// What an overlap that is already there does (discrete-time drift).
+enum class Drift : std::uint8_t {
+    push_out,  ///< it must be gone at the end of the step: corrected, at the price of a little energy
+    clamp,     ///< it must not grow: no energy is put in, nothing is corrected
+};
+
+struct AssembleOptions {
+    Scheme scheme = Scheme::look_ahead;
+    Drift drift = Drift::push_out;
+    double h = 1e-3;   ///< time step, s
+    double theta = 1;  ///< weight of the end of the step in the motion, ]0, 1]
+    int threads = 1;
+};
+
+/// A contact bears a pull only while its gap is below this many inner radii of the smaller body: the rounding and solver noise of
+/// contacts at rest is far below it, what has parted far above.
+inline constexpr double parted = 1e-4;
+
+template <int d>
+struct Assembled {
+    ConeProblem problem;
+    /// The contact's impulse is E^T (r - pull n): a cohesive contact is one whose cone has been moved by the pull (N s) that it bears.
+    std::vector<double> pull;
+};
+
+/// `v_free`: velocities at the end of the step without contacts, body by body.
+template <int d>
+void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector& v_free,
+              const AssembleOptions& options, Assembled<d>& out);
+
+/// Relative velocity a minus b of the contact point for the bodies' velocities in the scene, world axes.
+template <int d>
+Vec<d> relative_velocity(const Scene<d>& scene, const Contact<d>& contact) {
+    const Bodies<d>& bodies = scene.bodies;
+    return bodies.velocity[contact.a] + cross(bodies.spin[contact.a], contact.arm_a) -
+           bodies.velocity[contact.b] - cross(bodies.spin[contact.b], contact.arm_b);
+}
+
+/// Impulse on body a of contact i of a solved problem, world axes, N s.
+template <int d>
+Vec<d> impulse_of(const Assembled<d>& assembled, const Vector& r, const Contact<d>& contact, Index i);
+
+}  // namespace drystone

@@ -1,0 +1,25 @@
+// Impulses carried from one step to the next by the contact's key.
+#pragma once
+
+#include "drystone/contact/assemble.hpp"
+
+namespace drystone {
+
+/// What is remembered: sorted by key, as the contacts were. Impulses in world axes, since a contact's tangents may turn.
+template <int d>
+struct WarmStart {
+    std::vector<ContactKey> key;
+    std::vector<Vec<d>> impulse;  ///< r in world axes (pull included), N s
+    double h = 0;                 ///< step in which they acted, s
+};
+
+/// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for new ones.
+template <int d>
+void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
+            Vector& r);
+
+template <int d>
+void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
+              WarmStart<d>& memory);
+
+}  // namespace drystone

@@ -1,0 +1,37 @@
+// Energies, momenta, and what changed them in a step.
+#pragma once
+
+#include "drystone/contact/assemble.hpp"
+
+namespace drystone {
+
+/// Of the free bodies, J.
+struct Energy {
+    double kinetic = 0;    ///< translation and rotation
+    double potential = 0;  ///< -m g . x, of unwrapped positions
+    [[nodiscard]] double total() const { return kinetic + potential; }
+};
+
+template <int d>
+Energy energy_of(const Scene<d>& scene);
+
+template <int d>
+struct Momentum {
+    Vec<d> linear = Vec<d>::Zero();     ///< kg m/s
+    Spin<d> angular = Spin<d>::Zero();  ///< about the origin, kg m^2/s
+};
+template <int d>
+Momentum<d> momentum_of(const Scene<d>& scene);
+
+/// Work done on the free bodies in one step, J. The end energy minus the begin energy is contacts + scheme, to rounding.
+struct StepWork {
+    /// By contact impulses, with the mean of the velocities at begin and end: what impact and sliding take (negative), and what held
+    /// bodies that move put in.
+    double contacts = 0;
+    double held = 0;  ///< the part of `contacts` that held bodies put in by their motion
+    /// By the scheme itself: (1/2 - theta) h m g . (v_end - v_begin) and the change of turning energy where an inertia tensor turns.
+    double scheme = 0;
+    [[nodiscard]] double dissipated() const { return held - contacts; }
+};
+
+}  // namespace drystone

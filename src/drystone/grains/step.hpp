@@ -1,0 +1,85 @@
+// One time step of rigid grains. Read step.cpp first: it is the pipeline.
+#pragma once
+
+#include "drystone/collide/detect.hpp"
+#include "drystone/contact/warm_start.hpp"
+#include "drystone/grains/energy.hpp"
+#include "drystone/solve/solve.hpp"
+
+#include <optional>
+
+namespace drystone {
+
+/// What a step asks of `auto`: two tries of sweeps from the last step's impulses, everything where there are few contacts.
+inline SolveSettings brief_settings() {
+    SolveSettings settings;
+    AutoOptions brief;
+    brief.first_stage_visits = 4e6;
+    brief.first_stage_sweeps = 1000;
+    brief.small_problem = 200;
+    brief.brief = true;
+    settings.solver = brief;
+    settings.goal.tolerance = 1e-4;
+    return settings;
+}
+
+struct StepOptions {
+    Scheme scheme = Scheme::look_ahead;
+    Drift drift = Drift::push_out;
+    /// Weight of the end of the step in the motion. Default: 1 for look_ahead (any less lets grains rebound), 0.5 for moreau_jean (free
+    /// flight to second order; restitution keeps the energy it should).
+    std::optional<double> theta;
+    double h = 1e-3;  ///< time step, s; the longest one where it adapts
+    /// Steps are shortened so that no grain moves by more than this many of its inner radii; 0: fixed.
+    double displacement = 0;
+    /// look_ahead: pairs nearer than this enter the problem, in inner radii per body, at least; and twice the way of each
+    /// body in the step. Larger: safer where a push sends grains farther than they came, and more work.
+    double reach = 0.02;
+    DetectOptions detect;
+    /// Law, solver, tolerance, threads (of the whole step). A tolerance of 1e-4 leaves nothing to see: see Goal::tolerance.
+    SolveSettings solve = brief_settings();
+    /// Energies and work of each step: costs a pass over bodies and contacts.
+    bool account = true;
+
+    [[nodiscard]] double theta_or_default() const {
+        return theta.value_or(scheme == Scheme::look_ahead ? 1.0 : 0.5);
+    }
+};
+
+/// Wall-clock seconds of each stage.
+struct StepSeconds {
+    double free = 0, detect = 0, assemble = 0, solve = 0, integrate = 0, account = 0;
+    [[nodiscard]] double total() const { return free + detect + assemble + solve + integrate + account; }
+};
+
+/// What a step did.
+struct StepRecord {
+    double h = 0;        ///< s
+    double time = 0;     ///< at the end, s
+    Index contacts = 0;  ///< in the problem
+    Index active = 0;    ///< that carry an impulse
+    /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the smaller body.
+    double overlap = 0, relative_overlap = 0;
+    SolveReport solve;
+    Energy energy;  ///< at the end
+    StepWork work;
+    StepSeconds seconds;
+};
+
+/// What a step leaves for the next, and room that it reuses.
+template <int d>
+struct StepMemory {
+    WarmStart<d> warm;
+    Neighbours<d> neighbours;
+    ContactSet<d> contacts;  ///< of the last step
+    Assembled<d> assembled;  ///< of the last step
+    ConeSolution solution;   ///< of the last step
+    Vector v_free;
+    std::vector<double> reach;
+};
+
+/// Advances the scene by one step.
+template <int d>
+StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory);
+
+}  // namespace drystone

@@ -1,0 +1,135 @@
+// The parts of a scene file that are not bodies, and the order in which all parts are read.
+#include "drystone/io/scene_file.hpp"
+
+#include "drystone/base/error.hpp"
+#include "drystone/io/scene_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace drystone {
+
+namespace {
+
+void read_time(const Table& root, RunOptions& options) {
+    const auto time = root.table("time");
+    if (!time) return;
+    options.step.h = time->number("step", want::duration).value_or(options.step.h);
+    options.end = time->number("end", want::interval).value_or(options.end);
+    options.step.displacement = time->number("displacement", want::radii).value_or(options.step.displacement);
+    time->finish();
+}
+
+void read_scheme(const Table& root, StepOptions& step) {
+    constexpr Wanted theta{"a weight above 0, at most 1", 0, true, 1};
+    const auto scheme = root.table("scheme");
+    if (!scheme) return;
+    const bool moreau = scheme->choice("name", {"look-ahead", "moreau-jean"}).value_or(0) == 1;
+    step.scheme = moreau ? Scheme::moreau_jean : Scheme::look_ahead;
+    step.theta = scheme->number("theta", theta);
+    step.drift =
+        scheme->choice("drift", {"push-out", "clamp"}).value_or(0) == 1 ? Drift::clamp : Drift::push_out;
+    step.reach = scheme->number("reach", want::radii).value_or(step.reach);
+    step.detect.skin = scheme->number("skin", want::radii).value_or(step.detect.skin);
+    scheme->finish();
+}
+
+std::vector<std::string> solver_names(Law law) {
+    std::vector<std::string> names;
+    for (const NamedSolver& solver : named_solvers()) {
+        if (law == Law::coulomb ? solver.coulomb : solver.associated) names.emplace_back(solver.name);
+    }
+    return names;
+}
+
+void read_solver(const Table& root, SolveSettings& settings, std::string& name) {
+    constexpr Wanted tolerance{"a positive number; 1e-6 is usual", 0, true};
+    const auto solver = root.table("solver");
+    if (!solver) return;
+    const bool associated = solver->choice("law", {"coulomb", "associated"}).value_or(0) == 1;
+    settings.law = associated ? Law::associated : Law::coulomb;
+    settings.goal.tolerance = solver->number("tolerance", tolerance).value_or(settings.goal.tolerance);
+    settings.goal.time_limit =
+        solver->number("max_seconds", want::duration).value_or(settings.goal.time_limit);
+    if (const auto typed = solver->text("name")) {
+        const NamedSolver* found = find_solver(*typed);
+        if (found == nullptr) {
+            solver->fault("name", fmt::format("there is no solver \"{}\"", *typed),
+                          suggestion(*typed, solver_names(settings.law)));
+        } else if (!(associated ? found->associated : found->coulomb)) {
+            solver->fault("name",
+                          fmt::format("\"{}\" cannot be used with the law {}", *typed,
+                                      associated ? "associated" : "coulomb"),
+                          fmt::format("use one of {}", fmt::join(solver_names(settings.law), ", ")));
+        } else {
+            // `auto` is as a step wants it, and not as a problem in a file does.
+            if (found->name != "auto") settings.solver = found->options;
+            name = *typed;
+        }
+    }
+    solver->finish();
+}
+
+template <int d>
+void read_domain(const Table& root, Domain<d>& domain) {
+    const auto table = root.table("domain");
+    if (!table) return;
+    table->need("period", "the periods in m, 0 where there is none");
+    domain.lower = table->template vector<d>("lower", want::coordinates).value_or(Vec<d>::Zero());
+    domain.period = table->template vector<d>("period", want::lengths_or_zero).value_or(Vec<d>::Zero());
+    table->finish();
+}
+
+void read_output(const Table& root, OutputPlan& output) {
+    const auto table = root.table("output");
+    if (!table) return;
+    output.frames_every = table->number("frames_every", want::interval).value_or(0);
+    output.measurements_every = table->number("measurements_every", want::interval).value_or(0);
+    table->finish();
+}
+
+template <int d>
+RunPlan<d> read_plan(const Table& root, const Faults& faults, const std::filesystem::path& file) {
+    SceneReader<d> reader;
+    reader.folder = file.parent_path();
+    RunPlan<d>& plan = reader.plan;
+    plan.title = root.text("title").value_or(file.stem().string());
+    plan.scene.gravity = root.template vector<d>("gravity", want::acceleration).value_or(Vec<d>::Zero());
+    reader.seed = static_cast<std::uint64_t>(
+        root.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+    read_time(root, plan.options);
+    read_scheme(root, plan.options.step);
+    read_solver(root, plan.options.step.solve, plan.solver);
+    read_domain<d>(root, plan.scene.domain);
+    read_output(root, plan.output);
+    read_materials(reader, root, plan.options.step.scheme == Scheme::look_ahead);
+    read_shapes(reader, root);
+    read_bodies(reader, root);
+    root.finish();
+    faults.throw_if_any();
+    return std::move(plan);
+}
+
+}  // namespace
+
+AnyPlan read_scene(const std::filesystem::path& file) {
+    const Value value = read_toml(file);
+    Faults faults(file);
+    const Table root(value, "", faults);
+    root.need("dimension", "2 (the plane) or 3 (space)");
+    const auto dimension = root.integer("dimension", 2, 3);
+    if (!dimension) faults.throw_if_any();
+    if (*dimension == 2) return read_plan<2>(root, faults, file);
+    return read_plan<3>(root, faults, file);
+}
+
+template <int d>
+std::string name_of_body(const RunPlan<d>& plan, Index body) {
+    const auto found = plan.names.bodies.find(body);
+    if (found != plan.names.bodies.end()) return found->second;
+    return fmt::format("body {} ({})", body, plan.names.shapes[plan.scene.bodies.shape[body]]);
+}
+
+template std::string name_of_body(const RunPlan<2>&, Index);
+template std::string name_of_body(const RunPlan<3>&, Index);
+
+}  // namespace drystone

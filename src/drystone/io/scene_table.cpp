@@ -1,0 +1,339 @@
+#include "drystone/io/scene_table.hpp"
+
+#include "drystone/base/error.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+namespace drystone {
+
+namespace {
+
+Value value_of(const toml::node& node) {
+    Value value;
+    value.line = static_cast<int>(node.source().begin.line);
+    if (const auto* integer = node.as_integer()) {
+        value.kind = Value::Kind::number;
+        value.whole = true;
+        value.integer = integer->get();
+        value.number = static_cast<double>(integer->get());
+    } else if (const auto* real = node.as_floating_point()) {
+        value.kind = Value::Kind::number;
+        value.number = real->get();
+    } else if (const auto* text = node.as_string()) {
+        value.kind = Value::Kind::text;
+        value.text = text->get();
+    } else if (const auto* flag = node.as_boolean()) {
+        value.kind = Value::Kind::flag;
+        value.flag = flag->get();
+    } else if (const auto* list = node.as_array()) {
+        value.kind = Value::Kind::list;
+        value.items.reserve(list->size());
+        for (const toml::node& item : *list) value.items.push_back(value_of(item));
+    } else if (const auto* table = node.as_table()) {
+        value.kind = Value::Kind::table;
+        value.fields.reserve(table->size());
+        for (const auto& [key, item] : *table)
+            value.fields.emplace_back(std::string(key.str()), value_of(item));
+    }
+    return value;
+}
+
+/// As the user wrote it, or nearly; long lists are cut.
+std::string shown(const Value& value) {
+    switch (value.kind) {
+        case Value::Kind::number:
+            return value.whole ? fmt::format("{}", value.integer) : fmt::format("{}", value.number);
+        case Value::Kind::text:
+            return fmt::format("\"{}\"", value.text);
+        case Value::Kind::flag:
+            return value.flag ? "true" : "false";
+        case Value::Kind::list: {
+            std::string text = "[";
+            for (std::size_t i = 0; i < value.items.size(); ++i) {
+                if (i == 6) return text + ", ...]";
+                text += (i == 0 ? "" : ", ") + shown(value.items[i]);
+            }
+            return text + "]";
+        }
+        case Value::Kind::table:
+            return "a table";
+        case Value::Kind::other:
+            break;
+    }
+    return "a date or time";
+}
+
+/// Levenshtein's distance: the number of letters to insert, delete or replace.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t above = row[j + 1];
+            row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+/// Letters to change; a part of a name that is long enough to mean something counts as one mistake.
+std::size_t unlikeness(std::string_view typed, std::string_view name) {
+    const bool part = typed.size() >= 3 && name.find(typed) != std::string_view::npos;
+    return part && typed != name ? 1 : edit_distance(typed, name);
+}
+
+std::string counted(std::size_t size) {
+    return size == 0 ? std::string("a list of numbers") : fmt::format("{} numbers", size);
+}
+
+}  // namespace
+
+const Value* Value::find(std::string_view name) const {
+    for (const auto& [key, item] : fields) {
+        if (key == name) return &item;
+    }
+    return nullptr;
+}
+
+void Faults::add(int line, const std::string& where, const std::string& what, const std::string& cure) {
+    add(line, where, what + "; " + cure);
+}
+
+void Faults::add(int line, const std::string& where, const std::string& message) {
+    const std::string place = line > 0 ? fmt::format("{}:{}", file_.string(), line) : file_.string();
+    faults_.emplace_back(line, fmt::format("{}: {}{}{}", place, where, where.empty() ? "" : ": ", message));
+}
+
+void Faults::throw_if_any() const {
+    if (faults_.empty()) return;
+    auto sorted = faults_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::string text;
+    for (const auto& [line, message] : sorted) text += (text.empty() ? "" : "\n") + message;
+    throw Error(text);
+}
+
+bool Wanted::accepts(double x) const {
+    return std::isfinite(x) && (above ? x > least : x >= least) && x <= most;
+}
+
+std::string Table::path(std::string_view key) const {
+    if (key.empty()) return path_;
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+int Table::line(std::string_view key) const {
+    const Value* found = key.empty() ? nullptr : value_->find(key);
+    return found != nullptr && found->line > 0 ? found->line : value_->line;
+}
+
+void Table::fault(std::string_view key, const std::string& what, const std::string& cure) const {
+    faults_->add(line(key), path(key), what, cure);
+}
+
+void Table::fault(std::string_view key, const std::string& message) const {
+    faults_->add(line(key), path(key), message);
+}
+
+const Value* Table::value(std::string_view key) const {
+    known_.emplace(key);
+    return value_->find(key);
+}
+
+bool Table::has(std::string_view key) const { return value(key) != nullptr; }
+
+bool Table::is(std::string_view key, Value::Kind kind) const {
+    const Value* found = value(key);
+    return found != nullptr && found->kind == kind;
+}
+
+bool Table::need(std::string_view key, std::string_view words) const {
+    if (has(key)) return true;
+    fault(key, "is missing", fmt::format("give {}", words));
+    return false;
+}
+
+std::optional<double> Table::number(std::string_view key, const Wanted& wanted) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->kind == Value::Kind::number && wanted.accepts(found->number)) return found->number;
+    fault(key, shown(*found), fmt::format("give {}", wanted.words));
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> Table::integer(std::string_view key, std::int64_t least,
+                                           std::int64_t most) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->whole && found->integer >= least && found->integer <= most) return found->integer;
+    fault(key, shown(*found), fmt::format("give a whole number from {} to {}", least, most));
+    return std::nullopt;
+}
+
+bool Table::all_accepted(std::string_view key, const Value& list, const Wanted& wanted,
+                         std::size_t size) const {
+    bool good =
+        list.kind == Value::Kind::list && (size == 0 ? !list.items.empty() : list.items.size() == size);
+    for (const Value& item : list.items)
+        good = good && item.kind == Value::Kind::number && wanted.accepts(item.number);
+    if (!good) fault(key, shown(list), fmt::format("give {}, {}", counted(size), wanted.words));
+    return good;
+}
+
+std::optional<std::vector<double>> Table::numbers(std::string_view key, const Wanted& wanted,
+                                                  std::size_t size) const {
+    const Value* found = value(key);
+    if (found == nullptr || !all_accepted(key, *found, wanted, size)) return std::nullopt;
+    std::vector<double> answer;
+    for (const Value& item : found->items) answer.push_back(item.number);
+    return answer;
+}
+
+std::optional<std::vector<std::int64_t>> Table::integers(std::string_view key, std::int64_t least,
+                                                         std::int64_t most, std::size_t size) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    std::vector<std::int64_t> answer;
+    for (const Value& item : found->items) {
+        if (item.whole && item.integer >= least && item.integer <= most) answer.push_back(item.integer);
+    }
+    if (answer.size() == size && found->items.size() == size) return answer;
+    fault(key, shown(*found), fmt::format("give {} whole numbers from {} to {}", size, least, most));
+    return std::nullopt;
+}
+
+std::optional<std::vector<std::vector<double>>> Table::rows_of(std::string_view key, const Wanted& wanted,
+                                                               std::size_t columns) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    std::vector<std::vector<double>> rows;
+    for (const Value& row : found->items) {
+        std::vector<double> numbers;
+        for (const Value& item : row.items) {
+            if (item.kind == Value::Kind::number && wanted.accepts(item.number))
+                numbers.push_back(item.number);
+        }
+        if (numbers.size() != columns || row.items.size() != columns) {
+            faults_->add(row.line, fmt::format("{}[{}]", path(key), rows.size()), shown(row),
+                         fmt::format("give {} numbers, {}", columns, wanted.words));
+            return std::nullopt;
+        }
+        rows.push_back(std::move(numbers));
+    }
+    if (!rows.empty()) return rows;
+    fault(key, shown(*found), fmt::format("give a list of points, {} numbers each", columns));
+    return std::nullopt;
+}
+
+std::optional<std::string> Table::text(std::string_view key) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->kind == Value::Kind::text && !found->text.empty()) return found->text;
+    fault(key, shown(*found), "give a text in quotes");
+    return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Table::texts(std::string_view key) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    std::vector<std::string> answer;
+    for (const Value& item : found->items) {
+        if (item.kind == Value::Kind::text) answer.push_back(item.text);
+    }
+    if (found->kind == Value::Kind::list && answer.size() == found->items.size()) return answer;
+    fault(key, shown(*found), "give a list of texts in quotes");
+    return std::nullopt;
+}
+
+std::optional<bool> Table::flag(std::string_view key) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->kind == Value::Kind::flag) return found->flag;
+    fault(key, shown(*found), "give true or false");
+    return std::nullopt;
+}
+
+std::optional<std::size_t> Table::choice(std::string_view key,
+                                         std::span<const std::string_view> names) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    const auto place = std::find(names.begin(), names.end(), found->text);
+    if (found->kind == Value::Kind::text && place != names.end())
+        return static_cast<std::size_t>(place - names.begin());
+    const std::vector<std::string> all(names.begin(), names.end());
+    fault(key, shown(*found), suggestion(found->text, all));
+    return std::nullopt;
+}
+
+std::optional<Table> Table::table(std::string_view key) const {
+    const Value* found = value(key);
+    if (found == nullptr) return std::nullopt;
+    if (found->kind == Value::Kind::table) return Table(*found, path(key), *faults_);
+    const bool several = found->kind == Value::Kind::list && !found->items.empty();
+    fault(key, several ? "is given several times" : shown(*found),
+          fmt::format("give one table [{}]", path(key)));
+    return std::nullopt;
+}
+
+std::vector<Table> Table::tables(std::string_view key) const {
+    const Value* found = value(key);
+    if (found == nullptr) return {};
+    std::vector<Table> answer;
+    for (const Value& item : found->items) {
+        if (item.kind == Value::Kind::table)
+            answer.emplace_back(item, fmt::format("{}[{}]", path(key), answer.size()), *faults_);
+    }
+    if (found->kind == Value::Kind::list && answer.size() == found->items.size()) return answer;
+    fault(key, found->kind == Value::Kind::table ? "stands in single brackets" : shown(*found),
+          fmt::format("give tables [[{}]], one for each", path(key)));
+    return {};
+}
+
+void Table::finish() const {
+    const std::vector<std::string> names(known_.begin(), known_.end());
+    for (const auto& [key, item] : value_->fields) {
+        if (known_.contains(key)) continue;
+        faults_->add(item.line, path(key), "there is no such field", suggestion(key, names));
+    }
+}
+
+Value read_toml(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream || std::filesystem::is_directory(file))
+        fail(file.string(), "cannot be opened", "give the path of a scene file (TOML)");
+    try {
+        return value_of(toml::parse(stream, file.string()));
+    } catch (const toml::parse_error& error) {
+        throw Error(fmt::format("{}:{}: {}; write it as TOML (toml.io)", file.string(),
+                                error.source().begin.line, error.description()));
+    }
+}
+
+std::string nearest_name(std::string_view typed, std::span<const std::string> names) {
+    const auto nearer = [&](const std::string& a, const std::string& b) {
+        return unlikeness(typed, a) < unlikeness(typed, b);
+    };
+    const auto nearest = std::min_element(names.begin(), names.end(), nearer);
+    return nearest == names.end() ? std::string() : *nearest;
+}
+
+std::string suggestion(std::string_view typed, std::span<const std::string> names) {
+    if (names.empty()) return "leave it out";
+    const std::string nearest = nearest_name(typed, names);
+    // A word of which more than half is wrong was not meant to be the other.
+    if (!typed.empty() && 2 * unlikeness(typed, nearest) <= std::max(typed.size(), std::size_t{2}))
+        return fmt::format("did you mean '{}'?", nearest);
+    return fmt::format("use {}{}", names.size() == 1 ? "" : "one of ", fmt::join(names, ", "));
+}
+
+}  // namespace drystone

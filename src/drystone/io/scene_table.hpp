@@ -1,0 +1,179 @@
+// A scene file as tables of fields: what was read, where it stood, and everything that is wrong with it.
+//
+// The TOML library is seen by scene_table.cpp alone. A getter never throws: it notes the fault, with file, line and field, and answers
+// with nothing; so one reading finds all faults. Each getter also notes that its field is known, and finish() complains of the others.
+#pragma once
+
+#include "drystone/base/geometry.hpp"
+
+#include <filesystem>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace drystone {
+
+/// A value of the file as plain data.
+struct Value {
+    enum class Kind : std::uint8_t { number, text, flag, list, table, other };
+    Kind kind = Kind::other;
+    int line = 0;
+    double number = 0;
+    bool whole = false;  ///< an integer in the file; `integer` holds it exactly
+    std::int64_t integer = 0;
+    bool flag = false;
+    std::string text;
+    std::vector<Value> items;                           ///< of a list
+    std::vector<std::pair<std::string, Value>> fields;  ///< of a table, sorted by name
+
+    [[nodiscard]] const Value* find(std::string_view name) const;
+};
+
+/// Everything that is wrong with a file.
+class Faults {
+public:
+    explicit Faults(std::filesystem::path file) : file_(std::move(file)) {}
+    /// "file.toml:12: body[3].radius: -1; give a positive length in m"
+    void add(int line, const std::string& where, const std::string& what, const std::string& cure);
+    /// The same with a message that is already whole.
+    void add(int line, const std::string& where, const std::string& message);
+    [[nodiscard]] std::size_t count() const { return faults_.size(); }
+    /// Throws Error with all of them, one per line, in the order of the file's lines; nothing if there are none.
+    void throw_if_any() const;
+    [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+private:
+    std::filesystem::path file_;
+    std::vector<std::pair<int, std::string>> faults_;
+};
+
+/// What a number must be, in the words of the message: "give <words>".
+struct Wanted {
+    std::string_view words;
+    double least = -std::numeric_limits<double>::infinity();
+    bool above = false;  ///< `least` itself is not allowed
+    double most = std::numeric_limits<double>::infinity();
+
+    /// False for numbers that are not finite, whatever is wanted.
+    [[nodiscard]] bool accepts(double x) const;
+};
+
+namespace want {
+inline constexpr Wanted length{"a positive length in m", 0, true};
+inline constexpr Wanted lengths{"positive lengths in m", 0, true};
+inline constexpr Wanted length_or_zero{"a length in m, 0 or more", 0};
+inline constexpr Wanted lengths_or_zero{"lengths in m, 0 or more", 0};
+inline constexpr Wanted coordinates{"coordinates in m"};
+inline constexpr Wanted distance{"a distance in m"};
+inline constexpr Wanted velocity{"a velocity in m/s"};
+inline constexpr Wanted speed{"a speed in m/s, 0 or more", 0};
+inline constexpr Wanted spin{"a spin in rad/s"};
+inline constexpr Wanted angle{"an angle in degrees"};
+inline constexpr Wanted direction{"a direction"};
+inline constexpr Wanted mass{"a positive mass in kg", 0, true};
+inline constexpr Wanted density{"a positive density in kg/m^3 (2D: kg/m^2)", 0, true};
+inline constexpr Wanted factor{"a positive factor", 0, true};
+inline constexpr Wanted friction{"a coefficient of friction, 0 or more", 0};
+inline constexpr Wanted restitution{"a coefficient of restitution from 0 to 1", 0, false, 1};
+inline constexpr Wanted cohesion{"a force in N, 0 or more", 0};
+inline constexpr Wanted duration{"a positive time in s", 0, true};
+inline constexpr Wanted interval{"a time in s, 0 or more", 0};
+inline constexpr Wanted acceleration{"an acceleration in m/s^2"};
+inline constexpr Wanted radii{"a number of radii, 0 or more", 0};
+inline constexpr Wanted fraction{"a number from 0 to 1", 0, false, 1};
+}  // namespace want
+
+class Table {
+public:
+    Table(const Value& value, std::string path, Faults& faults)
+        : value_(&value), path_(std::move(path)), faults_(&faults) {}
+
+    [[nodiscard]] bool has(std::string_view key) const;
+    /// Where the table begins.
+    [[nodiscard]] int line() const { return value_->line; }
+    [[nodiscard]] int line(std::string_view key) const;
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::string path(std::string_view key) const;
+    /// Notes a fault of the field (or of the table, where the key is empty).
+    void fault(std::string_view key, const std::string& what, const std::string& cure) const;
+    void fault(std::string_view key, const std::string& message) const;
+    [[nodiscard]] std::size_t faults() const { return faults_->count(); }
+
+    // Absent, or faulty and noted: nothing.
+    [[nodiscard]] std::optional<double> number(std::string_view key, const Wanted& wanted) const;
+    [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least,
+                                                      std::int64_t most) const;
+    /// `size` numbers; any number of them if it is 0.
+    [[nodiscard]] std::optional<std::vector<double>> numbers(std::string_view key, const Wanted& wanted,
+                                                             std::size_t size) const;
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t least,
+                                                                    std::int64_t most,
+                                                                    std::size_t size) const;
+    [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
+    [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key) const;
+    [[nodiscard]] std::optional<bool> flag(std::string_view key) const;
+    /// Which of the names it is.
+    [[nodiscard]] std::optional<std::size_t> choice(std::string_view key,
+                                                    std::span<const std::string_view> names) const;
+    [[nodiscard]] std::optional<std::size_t> choice(std::string_view key,
+                                                    std::initializer_list<std::string_view> names) const {
+        return choice(key, std::span(names.begin(), names.size()));
+    }
+    [[nodiscard]] std::optional<Table> table(std::string_view key) const;
+    /// The tables [[key]]; none if it is absent.
+    [[nodiscard]] std::vector<Table> tables(std::string_view key) const;
+    /// The value itself, for fields of several kinds; nullptr if it is absent.
+    [[nodiscard]] const Value* value(std::string_view key) const;
+    [[nodiscard]] bool is(std::string_view key, Value::Kind kind) const;
+
+    template <int d>
+    [[nodiscard]] std::optional<Vec<d>> vector(std::string_view key, const Wanted& wanted) const {
+        const auto found = numbers(key, wanted, d);
+        if (!found) return std::nullopt;
+        return Vec<d>(found->data());
+    }
+    /// Rows of d numbers each.
+    template <int d>
+    [[nodiscard]] std::optional<std::vector<Vec<d>>> points(std::string_view key,
+                                                            const Wanted& wanted) const {
+        const auto rows = rows_of(key, wanted, d);
+        if (!rows) return std::nullopt;
+        std::vector<Vec<d>> found;
+        for (const std::vector<double>& row : *rows) found.emplace_back(row.data());
+        return found;
+    }
+    /// Notes a fault if the field is absent, and answers whether it is there.
+    bool need(std::string_view key, const Wanted& wanted) const { return need(key, wanted.words); }
+    bool need(std::string_view key, std::string_view words) const;
+
+    /// Complains of every field that nobody has asked for, with the nearest name of those that were.
+    void finish() const;
+
+private:
+    [[nodiscard]] std::optional<std::vector<std::vector<double>>> rows_of(std::string_view key,
+                                                                          const Wanted& wanted,
+                                                                          std::size_t columns) const;
+    [[nodiscard]] bool all_accepted(std::string_view key, const Value& list, const Wanted& wanted,
+                                    std::size_t size) const;
+
+    const Value* value_;
+    std::string path_;
+    Faults* faults_;
+    mutable std::set<std::string, std::less<>> known_;
+};
+
+/// The file as one table. Throws Error (file, line, what) if it cannot be opened or is no TOML.
+Value read_toml(const std::filesystem::path& file);
+
+/// The name most like the typed one: fewest letters to change, or one of which it is a part; empty if there are no names.
+std::string nearest_name(std::string_view typed, std::span<const std::string> names);
+/// "did you mean 'x'?" where a name is near, and otherwise "use one of a, b, c".
+std::string suggestion(std::string_view typed, std::span<const std::string> names);
+
+}  // namespace drystone

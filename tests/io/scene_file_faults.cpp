@@ -1,0 +1,172 @@
+// Scene files that are wrong: every fault is named, with its line, its field and the cure.
+
+#include "drystone/base/error.hpp"
+#include "drystone/io/scene_file.hpp"
+#include "io/scratch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace drystone::testing {
+namespace {
+
+/// The faults without the folder of the file; none if it was read.
+std::vector<std::string> faults_of(const std::string& text) {
+    const Scratch scratch;
+    const auto file = scratch.file("scene.toml");
+    std::ofstream(file) << text;
+    std::vector<std::string> lines;
+    try {
+        read_scene(file);
+    } catch (const Error& error) {
+        std::istringstream stream(error.what());
+        const std::string folder = scratch.folder().string() + "/";
+        for (std::string line; std::getline(stream, line);) {
+            for (std::size_t at; (at = line.find(folder)) != std::string::npos;)
+                line.erase(at, folder.size());
+            lines.push_back(line);
+        }
+    }
+    return lines;
+}
+
+struct Case {
+    const char* scene;
+    const char* fault;
+};
+
+TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
+    const Case cases[] = {
+        {"title = \"x\"", "scene.toml:1: dimension: is missing; give 2 (the plane) or 3 (space)"},
+        {"dimension = 4", "scene.toml:1: dimension: 4; give a whole number from 2 to 3"},
+        {"dimension = 3\ngravity = [0, 1]",
+         "scene.toml:2: gravity: [0, 1]; give 3 numbers, an acceleration in m/s^2"},
+        {"dimension = 3\n[time]\nstep = -1", "scene.toml:3: time.step: -1; give a positive time in s"},
+        {"dimension = 3\n[time]\nend = inf", "scene.toml:3: time.end: inf; give a time in s, 0 or more"},
+        {"dimension = 3\n[time]\nsteps = 1",
+         "scene.toml:3: time.steps: there is no such field; did you mean 'step'?"},
+        {"dimension = 3\ngravitiy = [0, 0, 1]",
+         "scene.toml:2: gravitiy: there is no such field; did you mean 'gravity'?"},
+        {"dimension = 3\n[scheme]\nname = \"moreau\"",
+         "scene.toml:3: scheme.name: \"moreau\"; did you mean 'moreau-jean'?"},
+        {"dimension = 3\n[scheme]\ntheta = 0",
+         "scene.toml:3: scheme.theta: 0; give a weight above 0, at most 1"},
+        {"dimension = 3\n[solver]\nname = \"gauss-siedel\"",
+         "scene.toml:3: solver.name: there is no solver \"gauss-siedel\"; did you mean 'gauss-seidel'?"},
+        {"dimension = 3\n[[material]]\nname = \"a\"\nrestitution = 0.5",
+         "scene.toml:4: material[0].restitution: 0.5 cannot be had with the scheme look-ahead, in which "
+         "nothing rebounds; set "
+         "[scheme] name = \"moreau-jean\", or restitution = 0"},
+        {"dimension = 3\n[[material]]\nname = \"a\"\n[[material]]\nname = \"a\"",
+         "scene.toml:5: material[1].name: \"a\" is taken by another material; give each material a name of "
+         "its own"},
+        {"dimension = 3\n[material]\nname = \"a\"",
+         "scene.toml:2: material: stands in single brackets; give tables [[material]], one for each"},
+        {"dimension = 3\n[[material]]\nname = \"stone\"\n[[wall]]\npoint = [0,0,0]\nnormal = "
+         "[0,0,1]\nmaterial = \"stine\"",
+         "scene.toml:7: wall[0].material: there is no material \"stine\"; did you mean 'stone'?"},
+        {"dimension = 3\n[[wall]]\npoint = [0,0,0]\nnormal = [0,0,0]",
+         "scene.toml:4: wall[0].normal: has no length; give a direction, into the free side"},
+        {"dimension = 3\n[[wall]]\npoint = [0,0,0]\nnormal = [0,0,1]\nspin = [0,0,1]",
+         "scene.toml:5: wall[0].spin: a wall has no end and cannot turn; use a held body of another shape"},
+        {"dimension = 3\n[[body]]\nposition = [0,0,0]\nshape = { type = \"sphere\", radius = -1 }",
+         "scene.toml:4: body[0].shape.radius: -1; give a positive length in m"},
+        {"dimension = 3\n[[body]]\nposition = [0,0,0]\nshape = { type = \"sphere\" }",
+         "scene.toml:4: body[0].shape.radius: is missing; give a positive length in m"},
+        {"dimension = 2\n[[body]]\nposition = [0,0]\nshape = { type = \"sphere\", radius = 1 }",
+         "scene.toml:4: body[0].shape.type: there is no sphere in 2D; use \"disk\""},
+        {"dimension = 3\n[[shape]]\nname = \"pebble\"\ntype = \"sphere\"\nradius = 1\n[[body]]\nposition = "
+         "[0,0,0]\nshape = \"peble\"",
+         "scene.toml:8: body[0].shape: there is no shape \"peble\"; did you mean 'pebble'?"},
+        {"dimension = 3\n[[body]]\nshape = { type = \"sphere\", radius = 1 }",
+         "scene.toml:2: body[0].position: is missing; give 3 numbers, coordinates in m"},
+        {"dimension = 3\n[[body]]\nposition = [0,0,0]\nquaternion = [2,0,0,0]\nshape = { type = \"sphere\", "
+         "radius = 1 }",
+         "scene.toml:4: body[0].quaternion: has the length 2; give w, x, y, z of length 1"},
+        {"dimension = 3\n[box]\nlower = [0,0,0]\nupper = [1,1,-1]",
+         "scene.toml:4: box.upper: is not above 'lower' in every direction; give the corner with the larger "
+         "coordinates"},
+        {"dimension = 2\n[box]\nlower = [0,0]\nupper = [1,1]\nsides = [\"botom\"]",
+         "scene.toml:5: box.sides: there is no side \"botom\" in 2D; use one of left, right, floor, top"},
+        {"dimension = 2\n[[lattice]]\nshape = { type = \"disk\", radius = 1 }\ncount = [3, 0]\norigin = "
+         "[0,0]\nspacing = 1",
+         "scene.toml:4: lattice[0].count: [3, 0]; give 2 whole numbers from 1 to 1000000000"},
+        {"dimension = 2\n[[lattice]]\nshape = { type = \"disk\", radius = 1 }\ncount = [3, 1]\norigin = "
+         "[0,0]\nspacing = 1\nsize = [2, 1]",
+         "scene.toml:7: lattice[0].size: [2, 1] falls; give the smaller end first"},
+    };
+    for (const Case& one : cases) {
+        const auto faults = faults_of(one.scene);
+        ASSERT_EQ(faults.size(), 1U) << one.scene << "\n" << ::testing::PrintToString(faults);
+        EXPECT_EQ(faults[0], one.fault) << one.scene;
+    }
+}
+
+TEST(SceneFaults, AllOfAFileAreToldAtOnceInItsOrder) {
+    const auto faults = faults_of(R"(dimension = 3
+gravity = "down"
+[[body]]
+shape = { type = "box", sides = [1, 2] }
+position = [0, 0]
+colour = "red"
+[[wall]]
+normal = [0, 0, 1]
+[time]
+step = 0
+)");
+    ASSERT_EQ(faults.size(), 6U) << ::testing::PrintToString(faults);
+    const int lines[] = {2, 4, 5, 6, 7, 10};
+    for (std::size_t i = 0; i < 6; ++i)
+        EXPECT_EQ(faults[i].rfind("scene.toml:" + std::to_string(lines[i]) + ": ", 0), 0U) << faults[i];
+}
+
+/// One mistake is one fault: what refers to a faulty shape or material is not complained of again.
+TEST(SceneFaults, DoNotFollowFromOneAnother) {
+    const auto faults = faults_of(R"(dimension = 3
+[[material]]
+name = "stone"
+density = -1
+[[shape]]
+name = "pebble"
+type = "sphere"
+radius = 0
+[[body]]
+shape = "pebble"
+material = "stone"
+position = [0, 0, 0]
+)");
+    ASSERT_EQ(faults.size(), 2U) << ::testing::PrintToString(faults);
+}
+
+/// What the scene itself refuses is told with the line of the body.
+TEST(SceneFaults, OfTheSceneHaveALineToo) {
+    const auto free_mesh = faults_of(
+        "dimension = 3\n[domain]\nperiod = [1, 0, 0]\n[[wall]]\npoint = [0, 0, 0]\nnormal = [1, 0, 0]\n");
+    ASSERT_EQ(free_mesh.size(), 1U);
+    EXPECT_EQ(free_mesh[0].rfind("scene.toml:4: wall[0]: ", 0), 0U) << free_mesh[0];
+    EXPECT_NE(free_mesh[0].find("periodic"), std::string::npos) << free_mesh[0];
+    const auto flat = faults_of(
+        "dimension = 3\n[[shape]]\nname = \"flat\"\ntype = \"polyhedron\"\npoints = "
+        "[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]\n");
+    ASSERT_EQ(flat.size(), 1U);
+    EXPECT_EQ(flat[0].rfind("scene.toml:2: shape[0]: ", 0), 0U) << flat[0];
+}
+
+TEST(SceneFaults, OfTomlAndOfFilesAreToldToo) {
+    const auto toml = faults_of("dimension = 3\ngravity = [0, 0,\n[time]\n");
+    ASSERT_EQ(toml.size(), 1U);
+    EXPECT_EQ(toml[0].rfind("scene.toml:", 0), 0U) << toml[0];
+    const auto twice = faults_of("dimension = 3\ndimension = 2\n");
+    ASSERT_EQ(twice.size(), 1U);
+    EXPECT_EQ(twice[0].rfind("scene.toml:2: ", 0), 0U) << twice[0];
+    EXPECT_THROW(read_scene("no such file.toml"), Error);
+    const auto mesh =
+        faults_of("dimension = 3\n[[shape]]\nname = \"hopper\"\ntype = \"mesh\"\nfile = \"hopper.stl\"\n");
+    ASSERT_EQ(mesh.size(), 1U);
+    EXPECT_EQ(mesh[0].rfind("scene.toml:5: shape[0].file: hopper.stl", 0), 0U) << mesh[0];
+}
+
+}  // namespace
+}  // namespace drystone::testing

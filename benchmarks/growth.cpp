@@ -22,9 +22,9 @@ struct Cost {
 };
 
 Cost run(GrainKind kind, Index count, int steps) {
-    Scene<3> scene = box_of_grains(kind, count, 0.01);
+    Scene<3> scene = box_of_grains(kind, count, 0.0981);
     StepOptions options;
-    options.h = 2e-3;
+    options.h = 4e-3;
     options.solve.threads = 0;
     options.solve.goal.tolerance = 1e-3;
     options.account = false;

@@ -22,15 +22,18 @@ int main(int argc, char** argv) {
 
     Scene<3> scene = box_of_grains(GrainKind::spheres, count, diameter);
     StepMemory<3> memory;
-    const int settling = settle(scene, 4e-3, 400, memory);
-    fmt::print("{} spheres settled in {} steps of 4e-3 s, kinetic energy {:.1e} J\n", count, settling,
-               energy_of(scene).kinetic);
-
+    settle(scene, memory);
     StepOptions options;
     options.h = 1e-3;
     options.solve.goal.tolerance = tolerance;
     options.solve.threads = 1;
-    step(scene, options, memory);  // the change of step length
+    const int rest = 100;  // steps in which friction takes hold and the packing comes to rest
+    for (int k = 0; k < rest; ++k) {
+        const StepRecord record = step(scene, options, memory);
+        if (k % 20 == 19)
+            fmt::print("coming to rest, step {:3}: kinetic energy {:.1e} J, {} sweeps, residual {:.1e}\n",
+                       k + 1, record.energy.kinetic, record.solve.iterations, record.solve.residual.value);
+    }
     const std::clock_t begin = std::clock();
     double residual = 0, overlap = 0;
     std::int64_t iterations = 0, contacts = 0, active = 0;

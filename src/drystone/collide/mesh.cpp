@@ -247,6 +247,9 @@ void touch_hull(const Hull& a, const PlacedMesh& placed, Index t, const Triangle
     CoreDistance core;
     if (!core_distance(a, triangle.hull, reach + a.radius, core)) return;
     Distance<3>& closest = core.distance;
+    // Below the plane of a triangle that it does not meet, a shape is behind the surface of another part of it, as around a
+    // sharp ridge: nothing to be pushed out of.
+    const double deepest = closest.gap > a.radius ? -parallel_angle * extent : -infinity;
     const Verdict verdict = judge_normal(placed.mesh, t, placed.R.transpose() * closest.normal);
     if (verdict != Verdict::ridge) {
         double low = infinity;
@@ -269,6 +272,7 @@ void touch_hull(const Hull& a, const PlacedMesh& placed, Index t, const Triangle
         if (kind == 1 && !ridge[index] && !ridge[(index + 2) % 3]) continue;
         if (kind == 2 && !ridge[index]) continue;
         if (kind == 3 && verdict != Verdict::ridge) continue;
+        if (out[i].gap < deepest) continue;
         out[next] = out[i];
         out[next].feature = mix(t, out[i].feature);
         ++next;

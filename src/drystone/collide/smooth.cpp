@@ -434,6 +434,13 @@ Distance<3> smooth_triangle_distance(const Placed<3>& a, const Vec<3>& p, const 
     const Vec<3> outward = (q - p).cross(r - p).normalized();
     Effort effort;
     Distance<3> out = climb(pair, outward, give_up, effort);
+    pair.thickness = pair.a.semi.minCoeff();
+    if (out.gap < -0.3 * pair.thickness) {
+        // Behind the triangle's plane, or beyond its edges, there are local maxima too. This deep it may not meet the triangle at all.
+        pair.R_b = frame_of(outward).transpose();
+        const Distance<3> other = solve(pair, give_up);
+        if (other.gap > 0) out = other;
+    }
     out.point_a += centre;
     out.point_b += centre;
     return out;

@@ -69,7 +69,11 @@ double pull_of(const Scene<d>& scene, const Contact<d>& c, const PairLaw& law, d
 template <int d>
 double normal_offset(const Scene<d>& scene, const Contact<d>& c, const PairLaw& law,
                      const AssembleOptions& o) {
-    const double gap = o.drift == Drift::clamp ? std::max(0.0, c.gap) : c.gap;
+    // A deep overlap (a scene that starts so, a grain crushed by held bodies) is pushed out over several steps, not shot out in one.
+    const double deepest = o.drift == Drift::clamp
+                               ? 0.0
+                               : -deepest_push * std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
+    const double gap = std::max(deepest, c.gap);
     const bool needs_begin = o.scheme == Scheme::moreau_jean ? law.restitution != 0 : o.theta != 1;
     const double begin = needs_begin ? c.normal.dot(relative_velocity(scene, c)) : 0;
     if (o.scheme == Scheme::look_ahead) return ((1 - o.theta) * begin + gap / o.h) / o.theta;

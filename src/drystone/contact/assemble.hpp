@@ -22,7 +22,7 @@ enum class Scheme : std::uint8_t {
 
 /// What an overlap that is already there does (discrete-time drift).
 enum class Drift : std::uint8_t {
-    push_out,  ///< it must be gone at the end of the step: corrected, at the price of a little energy
+    push_out,  ///< it must be gone at the end of the step (a deep one, of several): corrected, at the price of a little energy
     clamp,     ///< it must not grow: no energy is put in, nothing is corrected
 };
 
@@ -37,6 +37,9 @@ struct AssembleOptions {
 /// A contact bears a pull only while its gap is below this many inner radii of the smaller body: the rounding and solver noise of
 /// contacts at rest is far below it, what has parted far above.
 inline constexpr double parted = 1e-4;
+
+/// At most this many inner radii of the smaller body of an overlap are pushed out in one step.
+inline constexpr double deepest_push = 0.02;
 
 template <int d>
 struct Assembled {

@@ -164,6 +164,12 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.assemble);
 
     record.solve = solve(problem, solving, memory.solution);
+    if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
+        // There is no solution to be near to, and impulses that grew without bound would scatter the grains: the last step's stand in.
+        Vector r;
+        recall(memory.warm, memory.contacts, problem, h, r);
+        memory.solution = Delassus(problem, threads).complete(r);
+    }
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
     stages.end(seconds.solve);
 

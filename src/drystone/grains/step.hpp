@@ -10,7 +10,8 @@
 
 namespace drystone {
 
-/// What a step asks of `auto`: two tries of sweeps from the last step's impulses, everything where there are few contacts.
+/// What a step asks of `auto`: two tries of sweeps from the last step's impulses; more sweeps, and a proof where there is no solution, where
+/// there are few contacts.
 inline SolveSettings brief_settings() {
     SolveSettings settings;
     AutoOptions brief;
@@ -34,7 +35,7 @@ struct StepOptions {
     double displacement = 0;
     /// look_ahead: pairs nearer than this enter the problem, in inner radii per body, at least; and twice the way of each
     /// body in the step. Larger: safer where a push sends grains farther than they came, and more work.
-    double reach = 0.02;
+    double reach = 0.01;
     DetectOptions detect;
     /// Law, solver, tolerance, threads (of the whole step). A tolerance of 1e-4 leaves nothing to see: see Goal::tolerance.
     SolveSettings solve = brief_settings();

@@ -37,9 +37,10 @@ Value value_of(const toml::node& node) {
         for (const toml::node& item : *list) value.items.push_back(value_of(item));
     } else if (const auto* table = node.as_table()) {
         value.kind = Value::Kind::table;
-        value.fields.reserve(table->size());
-        for (const auto& [key, item] : *table)
-            value.fields.emplace_back(std::string(key.str()), value_of(item));
+        for (const auto& [key, item] : *table) {
+            value.names.emplace_back(key.str());
+            value.items.push_back(value_of(item));
+        }
     }
     return value;
 }
@@ -98,8 +99,8 @@ std::string counted(std::size_t size) {
 }  // namespace
 
 const Value* Value::find(std::string_view name) const {
-    for (const auto& [key, item] : fields) {
-        if (key == name) return &item;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        if (names[k] == name) return &items[k];
     }
     return nullptr;
 }
@@ -301,9 +302,10 @@ std::vector<Table> Table::tables(std::string_view key) const {
 
 void Table::finish() const {
     const std::vector<std::string> names(known_.begin(), known_.end());
-    for (const auto& [key, item] : value_->fields) {
+    for (std::size_t k = 0; k < value_->names.size(); ++k) {
+        const std::string& key = value_->names[k];
         if (known_.contains(key)) continue;
-        faults_->add(item.line, path(key), "there is no such field", suggestion(key, names));
+        faults_->add(value_->items[k].line, path(key), "there is no such field", suggestion(key, names));
     }
 }
 

@@ -29,8 +29,8 @@ struct Value {
     std::int64_t integer = 0;
     bool flag = false;
     std::string text;
-    std::vector<Value> items;                           ///< of a list
-    std::vector<std::pair<std::string, Value>> fields;  ///< of a table, sorted by name
+    std::vector<Value> items;        ///< of a list, or the values of a table's fields
+    std::vector<std::string> names;  ///< of a table's fields, sorted
 
     [[nodiscard]] const Value* find(std::string_view name) const;
 };

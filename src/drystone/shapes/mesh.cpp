@@ -150,7 +150,7 @@ TriangleMesh make_mesh(std::vector<Vec<3>> vertices, std::vector<std::array<Inde
             (mesh.vertices[t[1]] - corner).cross(mesh.vertices[t[2]] - corner).stableNormalized());
     }
     find_neighbours(mesh);
-    TreeBuilder{mesh};
+    const TreeBuilder tree(mesh);
     return mesh;
 }
 

@@ -97,15 +97,15 @@ template <int d>
 struct ShapeChoice;
 template <>
 struct ShapeChoice<2> {
-    using type = std::variant<Ball<2>, Ellipsoid<2>, Polygon, HalfSpace<2>>;
+    using Type = std::variant<Ball<2>, Ellipsoid<2>, Polygon, HalfSpace<2>>;
 };
 template <>
 struct ShapeChoice<3> {
-    using type =
+    using Type =
         std::variant<Ball<3>, Capsule, Ellipsoid<3>, Superellipsoid, Polyhedron, HalfSpace<3>, TriangleMesh>;
 };
 template <int d>
-using Shape = typename ShapeChoice<d>::type;
+using Shape = typename ShapeChoice<d>::Type;
 
 /// A word for messages: "sphere", "disk", "polyhedron", ...
 template <int d>

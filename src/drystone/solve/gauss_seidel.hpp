@@ -21,7 +21,7 @@ enum class SweepKernel : std::uint8_t {
     any,  ///< any cone, any local solver; blocks through body vectors, or through W where the mass couples bodies
     explicit_matrix,  ///< the same with W formed
     rigid,            ///< Coulomb contacts between at most two rigid bodies, exact law
-    spheres,          ///< the same between spheres
+    spheres,          ///< contacts between spheres, both laws
 };
 
 struct GaussSeidelOptions {

@@ -142,6 +142,14 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
         }
         // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
         if (stages.run(momentum(patient, 80, INFINITY), zero)) return stages.finish();
+        if (options.brief) {
+            GaussSeidelOptions plain;
+            plain.max_iterations = 20'000;
+            plain.patience = 10'000;
+            stages.run([&](const Goal& g, Vector& x) { return gauss_seidel(W, law, plain, g, x); },
+                       stages.best());
+            return stages.finish();
+        }
         // Another branch of solutions: from the centre of the associated law's.
         Vector centre = zero;
         Goal loose;

@@ -32,8 +32,9 @@ struct AutoOptions {
     double first_stage_visits = 2e7;
     int first_stage_sweeps = 3000;  ///< at least so many, whatever the size
     Index small_problem = 1000;     ///< blocks up to which everything is tried: each try takes seconds
-    /// Inside a time step: a problem that is not small gets the first two stages of sweeps, both from the start that was given, and no
-    /// more. The next step starts from a better place than stubbornness would reach in this one.
+    /// Inside a time step: sweeps only, whose results are the same to the bit (a factorisation by MUMPS is not), and a problem that is not small
+    /// gets the first two stages, both from the start that was given, and no more. The next step starts from a better place than
+    /// stubbornness would reach in this one.
     bool brief = false;
     /// Largest number of velocities (bodies x body_dim) for which a factorisation is thought of: about 10 s each at this size.
     Index largest_factorisation = 150'000;

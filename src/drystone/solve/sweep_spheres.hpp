@@ -1,8 +1,9 @@
-// Gauss-Seidel kernel for spheres (3D, exact Coulomb law).
+// Gauss-Seidel kernel for spheres (3D, both laws).
 //
 // The whitened rows of a contact at the end of an arm along its normal are a E^T for the velocity and c (n x)-turned E^T for the
 // spin, E = (n, t1, t2): two numbers per body instead of 18, W_ii is diagonal (w_N, w_T, w_T), and the local problem has a
-// closed form: r_N = max(0, -b_N / w_N), r_T = projection of -b_T / w_T on the disc of radius mu r_N. Impulses are
+// closed form. Exact law: r_N = max(0, -b_N / w_N), r_T = projection of -b_T / w_T on the disc of radius mu r_N. Associated law: -b / w if
+// that is in the cone, else on its boundary in the direction of -b_T with r_N = max(0, (mu |b_T| - b_N) / (w_N + mu^2 w_T)). Impulses are
 // kept as vectors of space, so tangents do not appear at all. Found from the numbers in H, not from any word about shapes.
 #pragma once
 
@@ -22,10 +23,8 @@ public:
     static std::optional<SphereKernel> make(const Delassus& W, Law law, const GaussSeidelOptions& options,
                                             const Tiling& tiling) {
         const ConeProblem& p = W.problem();
-        if (law != Law::coulomb || options.local.solver != LocalSolver::hybrid || !W.whitened() ||
-            p.body_dim != 6)
-            return {};
-        SphereKernel kernel(W, tiling);
+        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.body_dim != 6) return {};
+        SphereKernel kernel(W, law, tiling);
         for (Index q = 0; q < p.blocks(); ++q) {
             if (!kernel.pack(q, options.proximal)) return {};
         }
@@ -74,13 +73,21 @@ public:
         const Four un = u * n, xn = old * n;
         const double uN = un[0] + un[1] + un[2];
         const double xN = xn[0] + xn[1] + xn[2];
-        const double rN = std::max(0.0, xN - uN * c.inverse_wN);
+        double rN = std::max(0.0, xN - uN * c.inverse_wN);
         // Tangential trial, as a vector of space without normal part.
         const Four y = old - u * c.inverse_wT - (xN - uN * c.inverse_wT) * n;
         const Four yy = y * y;
         const double grip = yy[0] + yy[1] + yy[2], limit = c.mu * rN;
         double scale = 1;
-        if (grip > limit * limit) scale = limit / std::sqrt(grip);
+        if (grip > limit * limit) {
+            const double length = std::sqrt(grip);
+            if (associated_) {
+                const double ratio = c.inverse_wN / c.inverse_wT;  // w_T / w_N
+                rN = std::max(0.0,
+                              (xN - uN * c.inverse_wN + c.mu * ratio * length) / (1 + c.mu * c.mu * ratio));
+            }
+            scale = c.mu * rN / length;
+        }
         const Four next = y * scale + rN * n, change = next - old;
         const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
         if constexpr (Uphill) {
@@ -138,8 +145,9 @@ private:
         Index a, b;
     };
 
-    SphereKernel(const Delassus& W, const Tiling& tiling)
+    SphereKernel(const Delassus& W, Law law, const Tiling& tiling)
         : W_(W),
+          associated_(law == Law::associated),
           p_(W.problem()),
           tiling_(tiling),
           contacts_(p_.blocks() + contact_ahead),
@@ -214,6 +222,7 @@ private:
     }
 
     const Delassus& W_;
+    bool associated_;
     const ConeProblem& p_;
     const Tiling& tiling_;
     std::vector<Contact, HugePageAllocator<Contact>> contacts_;

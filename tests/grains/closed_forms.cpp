@@ -176,12 +176,12 @@ TEST(Law, CrushedGrainsDoNotExplode) {
     StepOptions o = options(2e-3, 1e-4);
     StepMemory<3> memory;
     double fastest = 0;
-    const RunSummary run =
-        simulate<3>(scene, {o, 0.25}, memory, [&](const Scene<3>& s, const StepMemory<3>&, const StepRecord&) {
-            for (Index i = 0; i < s.bodies.count(); ++i)
-                fastest = std::max(fastest, s.bodies.velocity[i].norm());
-            return true;
-        });
+    const RunSummary run = simulate<3>(scene, {o, 0.25}, memory,
+                                       [&](const Scene<3>& s, const StepMemory<3>&, const StepRecord&) {
+                                           for (Index i = 0; i < s.bodies.count(); ++i)
+                                               fastest = std::max(fastest, s.bodies.velocity[i].norm());
+                                           return true;
+                                       });
     EXPECT_GT(run.unsolved, 0);
     EXPECT_LT(fastest, 20);
 }

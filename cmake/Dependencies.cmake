@@ -8,15 +8,42 @@ if(Eigen3_VERSION VERSION_LESS 3.4 OR Eigen3_VERSION VERSION_GREATER_EQUAL 6)
 endif()
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
-find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# CMake's own HDF5 target does not exist in every version; the variables do.
+# HDF5 with MPI: one file is written by many ranks at once. A build folder that was configured with the serial library remembers
+# it, so what was found then is forgotten first.
+if(DEFINED CACHE{HDF5_C_COMPILER_EXECUTABLE} AND NOT DRYSTONE_HDF5_IS_PARALLEL)
+    get_cmake_property(drystone_cached CACHE_VARIABLES)
+    list(FILTER drystone_cached INCLUDE REGEX "^HDF5_")
+    foreach(name IN LISTS drystone_cached)
+        unset(${name} CACHE)
+    endforeach()
+endif()
+set(HDF5_PREFER_PARALLEL TRUE)
+find_package(MPI REQUIRED COMPONENTS C)
+find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+    message(FATAL_ERROR "The HDF5 that was found (${HDF5_C_LIBRARIES}) was built without MPI. Install libhdf5-openmpi-dev "
+                        "(tools/install-dependencies does), or set HDF5_ROOT to an HDF5 with MPI.")
+endif()
+set(DRYSTONE_HDF5_IS_PARALLEL TRUE CACHE INTERNAL "The HDF5_ variables in this cache are those of a library with MPI")
+
+# CMake's own HDF5 target does not exist in every version; the variables do. The sequential MUMPS brings stand-ins for a few functions of MPI
+# (MPI_Init among them), and the first of a name is the one that is called: so MPI stands before all else, among the options.
 add_library(drystone_hdf5 INTERFACE)
 target_include_directories(drystone_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_link_libraries(drystone_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
-target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+target_link_libraries(drystone_hdf5 INTERFACE MPI::MPI_C ${HDF5_C_LIBRARIES})
+target_link_options(drystone_hdf5 INTERFACE LINKER:--no-as-needed ${MPI_C_LIBRARIES})
+target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS} OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+
+# Checksums of checkpoints.
+find_path(DRYSTONE_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_library(DRYSTONE_XXHASH_LIBRARY xxhash REQUIRED)
+mark_as_advanced(DRYSTONE_XXHASH_INCLUDE DRYSTONE_XXHASH_LIBRARY)
+add_library(drystone_xxhash INTERFACE)
+target_include_directories(drystone_xxhash SYSTEM INTERFACE "${DRYSTONE_XXHASH_INCLUDE}")
+target_link_libraries(drystone_xxhash INTERFACE "${DRYSTONE_XXHASH_LIBRARY}")
 
 # Qhull, reentrant C interface. Its CMake file names the target differently from version to version; the library does not.
 find_path(DRYSTONE_QHULL_INCLUDE libqhull_r/qhull_ra.h REQUIRED)

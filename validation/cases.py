@@ -5,6 +5,8 @@ import math
 import pathlib
 import typing
 
+import laws
+
 GRADIENTS = ["pgd", "apgd", "apgd-as", "apgd-ar", "apgd-asr"]
 LAWS = ["sbp", "sal", "ebp", "eal", "pdas"]
 
@@ -67,13 +69,14 @@ def plane_exact(count):
 def frames(folder):
     import h5py
 
-    for file in sorted(pathlib.Path(folder).glob("frame_*.h5")):
+    for file in sorted(pathlib.Path(folder).glob("grains_*.hdf")):
         with h5py.File(file, "r") as f:
             yield {
                 "time": float(f["time"][()]),
                 "position": f["bodies/position"][:],
                 "angle": f["bodies/rotation"][:],
                 "free": f["bodies/motion"][:] == 0,
+                "radius": f["bodies/size"][:],  # of balls, whose shape has radius 1
             }
 
 
@@ -228,6 +231,12 @@ ALL = [
     Case("plane_512", "512 spheres on a plane, passes of the fixed point", False,
          fixed_point(512, [("zero", "all"), ("zero", "each")])),
     Case("collapse", "collapse of 900 disks to t = 4 in two laws", False, collapse(4, "disks_collapse.svg")),
+    Case("silo_3d", "discharge of a silo, five outlets", True, laws.silo("silo_3d")),
+    Case("silo_2d", "discharge of a silo in the plane, five outlets", True, laws.silo("silo_2d")),
+    Case("column", "collapse of columns of five aspect ratios", True, laws.column),
+    Case("drum", "slope in a rotating drum, three seeds", True, laws.drum),
+    Case("pile", "slope of a poured pile, three seeds", True, laws.pile),
+    Case("shear", "shear cell, seven rates", True, laws.shear),
     Case("balls_slope", "500 balls on a slope, five local laws", True, local_laws("balls_slope")),
     Case("plane_512_before", "512 spheres on a plane, s from the step before", True,
          fixed_point(512, [("before", "all"), ("before", "each")])),

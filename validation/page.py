@@ -1,6 +1,8 @@
 """docs/validation.md from the figures."""
 
-HEAD = """# Validation: the published runs
+import laws
+
+HEAD = """# Validation: published runs and granular laws
 
 Written by `validation/run`; do not edit by hand. `validation/run` repeats the cases that take minutes, `validation/run --long` all of them;
 figures of cases that a run leaves out are those of the last run that had them. Scenes are in `scenes/published`, and each says what was
@@ -273,5 +275,5 @@ def summary(figures):
 
 def write(figures):
     parts = [HEAD, summary(figures)]
-    parts += [part(figures) for part in (box, plane, collapse, ellipses, local_laws) if part(figures)]
+    parts += [part(figures) for part in (laws.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
     return "\n".join(parts).rstrip("\n") + "\n"

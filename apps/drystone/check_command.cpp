@@ -1,26 +1,22 @@
 #include "check_command.hpp"
 
 #include "drystone/io/scene_file.hpp"
+#include "drystone/io/scene_warnings.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 namespace drystone::command {
 
 namespace {
 
-// What is warned of: possible, but seldom meant.
-constexpr double large_body = 1000;       // m
-constexpr double large_density = 30'000;  // kg/m^3: heavier than any matter on Earth
-constexpr std::size_t most_listed = 5;    // of overlaps
+constexpr std::size_t most_listed = 5;  // of overlaps
 
 void row(const char* what, const std::string& text) { say(fmt::format("{:<12}{}", what, text)); }
-
-void warn(const std::string& text) { say("warning: " + text); }
 
 std::string plural(std::size_t count, std::string_view noun) {
     const bool body = noun == "body";
@@ -138,115 +134,98 @@ double estimated_bytes(const Scene<d>& scene, std::size_t contacts_now) {
 }
 
 template <int d>
-double smaller_radius(const Scene<d>& scene, const Contact<d>& c) {
-    return std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
-}
-
-/// One line per pair, deepest first. Returns how many contacts were found.
-template <int d>
-std::size_t tell_overlaps(const RunPlan<d>& plan) {
-    const Scene<d>& scene = plan.scene;
-    const std::vector<double> reach(static_cast<std::size_t>(scene.bodies.count()), 0.0);
-    Neighbours<d> neighbours;
-    ContactSet<d> contacts;
-    detect(scene, std::span<const double>(reach), plan.options.step.detect, neighbours, contacts);
-
-    std::map<std::pair<Index, Index>, const Contact<d>*> deepest;  // of each pair
-    for (const Contact<d>& c : contacts) {
-        // Rounding makes overlaps of what was meant to touch.
-        if (-c.gap <= 1e-9 * smaller_radius(scene, c)) continue;
-        const Contact<d>*& known = deepest[{c.a, c.b}];
-        if (known == nullptr || c.gap < known->gap) known = &c;
-    }
-    std::vector<const Contact<d>*> pairs;
-    for (const auto& [pair, contact] : deepest) pairs.push_back(contact);
-    std::stable_sort(pairs.begin(), pairs.end(), [](auto* x, auto* y) { return x->gap < y->gap; });
-    if (pairs.empty()) {
-        row("overlaps", "none");
-        return contacts.size();
-    }
+void tell_overlaps(const RunPlan<d>& plan, const std::vector<StartOverlap>& pairs) {
+    if (pairs.empty()) return row("overlaps", "none");
     row("overlaps",
-        fmt::format("{}, the deepest {:.4g} m", plural(pairs.size(), "pair"), -pairs.front()->gap));
+        fmt::format("{}, the deepest {:.4g} m", plural(pairs.size(), "pair"), pairs.front().depth));
     for (std::size_t i = 0; i < std::min(pairs.size(), most_listed); ++i) {
-        const Contact<d>& c = *pairs[i];
+        const StartOverlap& c = pairs[i];
         row("", fmt::format("{} and {}: {:.4g} m, {:.3g} radii", name_of_body(plan, c.a),
-                            name_of_body(plan, c.b), -c.gap, -c.gap / smaller_radius(scene, c)));
+                            name_of_body(plan, c.b), c.depth, c.radii));
     }
     if (pairs.size() > most_listed) row("", fmt::format("and {} more", pairs.size() - most_listed));
-    std::size_t inside = 0;
-    for (const Contact<d>* c : pairs) {
-        if (-c->gap < smaller_radius(scene, *c)) continue;
-        if (inside++ == 0)
-            warn(fmt::format("{} and {} overlap by more than a radius: is one inside the other?",
-                             name_of_body(plan, c->a), name_of_body(plan, c->b)));
-    }
-    if (inside > 1) warn(fmt::format("and {} like these", plural(inside - 1, "pair")));
-    return contacts.size();
 }
 
-/// Warns once of each kind, with the first body and how many there are.
-template <int d>
-class BodyWarnings {
-public:
-    explicit BodyWarnings(const RunPlan<d>& plan) : plan_(plan) {}
-    void count(Index body) {
-        if (bodies_++ == 0) first_ = body;
-    }
-    void tell(const std::string& what) const {
-        if (bodies_ == 0) return;
-        const std::string others =
-            bodies_ == 1 ? "" : fmt::format(" (and {} more)", plural(bodies_ - 1, "body"));
-        warn(fmt::format("{}{}: {}", name_of_body(plan_, first_), others, what));
-    }
-
-private:
-    const RunPlan<d>& plan_;
-    std::size_t bodies_ = 0;
-    Index first_ = 0;
+/// What was found in one file.
+struct Finding {
+    std::vector<SceneFault> faults, warnings;
+    nlohmann::ordered_json understood;  ///< null if there are faults
 };
 
 template <int d>
-void tell_warnings(const RunPlan<d>& plan) {
-    const Scene<d>& scene = plan.scene;
-    const double h = plan.options.step.h, fall = scene.gravity.norm() * h * h;
-    BodyWarnings<d> large(plan), falling(plan);
-    bool any_free = false, any_motion = !scene.gravity.isZero(0);
-    std::set<Index> used;
-    for (Index i = 0; i < scene.bodies.count(); ++i) {
-        any_motion = any_motion || !scene.bodies.velocity[i].isZero(0) || !scene.bodies.spin[i].isZero(0);
-        if (is_wall(scene, i)) continue;
-        if (scene.outer_radius(i) > large_body) large.count(i);
-        if (!scene.bodies.is_free(i)) continue;
-        any_free = true;
-        used.insert(scene.bodies.material[i]);
-        if (fall > scene.inner_radius(i)) falling.count(i);
-    }
-    large.tell(fmt::format("larger than {} m; lengths are in m", large_body));
-    falling.tell(fmt::format(
-        "gravity alone moves it by {:.3g} m in one step, more than its radius; shorten time.step", fall));
-    for (const Index material : used) {
-        if (scene.materials[material].density > large_density)
-            warn(fmt::format("material \"{}\": density {:.6g} kg/m^{}; is it in g or in kg?",
-                             scene.materials[material].name, scene.materials[material].density, d));
-    }
-    if (!any_free) warn("no body is free to move");
-    if (!any_motion) warn("there is no gravity and no velocity: nothing will move");
+nlohmann::ordered_json understood(const RunPlan<d>& plan, std::size_t overlaps, double bytes) {
+    std::size_t free = 0;
+    for (Index i = 0; i < plan.scene.bodies.count(); ++i) free += plan.scene.bodies.is_free(i) ? 1 : 0;
+    const double steps = std::ceil(plan.options.end / plan.options.step.h - 1e-6);
+    return {{"title", plan.title}, {"dimension", d}, {"bodies", plan.scene.bodies.count()},
+            {"free", free},        {"steps", steps}, {"overlaps", overlaps},
+            {"bytes", bytes}};
 }
 
 template <int d>
-int check(const RunPlan<d>& plan) {
+void look_at(const RunPlan<d>& plan, const Value& file, bool silent, Finding& finding) {
+    std::size_t contacts = 0;
+    const std::vector<StartOverlap> overlaps = start_overlaps(plan, contacts);
+    const double bytes = estimated_bytes(plan.scene, contacts);
+    finding.warnings = warnings_of(plan, file, overlaps);
+    finding.understood = understood(plan, overlaps.size(), bytes);
+    if (silent) return;
     tell_plan(plan);
-    const std::size_t contacts = tell_overlaps(plan);
-    row("memory", fmt::format("about {:.3g} MB", estimated_bytes(plan.scene, contacts) / 1e6));
-    tell_warnings(plan);
-    return exit_solved;
+    tell_overlaps(plan, overlaps);
+    row("memory", fmt::format("about {:.3g} MB", bytes / 1e6));
+}
+
+Finding look_at(const std::string& name, bool silent) {
+    Finding finding;
+    try {
+        SceneFiles files = open_scene(name);
+        const AnyPlan plan = read_scene(files);
+        const Value value = read_toml(files.scene, files.text);
+        std::visit([&](const auto& any) { look_at(any, value, silent, finding); }, plan);
+    } catch (const SceneError& error) {
+        finding.faults = error.faults;
+    } catch (const Error& error) {
+        finding.faults.push_back({0, "", error.what()});
+    }
+    return finding;
+}
+
+nlohmann::ordered_json list_of(const std::vector<SceneFault>& faults) {
+    auto list = nlohmann::ordered_json::array();
+    for (const SceneFault& fault : faults) {
+        const auto line = fault.line > 0 ? nlohmann::ordered_json(fault.line) : nlohmann::ordered_json();
+        list.push_back({{"line", line}, {"field", fault.field}, {"message", fault.message}});
+    }
+    return list;
+}
+
+void tell_json(const std::string& name, const Finding& finding) {
+    const nlohmann::ordered_json object = {{"file", name},
+                                           {"fine", finding.faults.empty()},
+                                           {"faults", list_of(finding.faults)},
+                                           {"warnings", list_of(finding.warnings)},
+                                           {"scene", finding.understood}};
+    say(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace
 
 int check_command(const CheckOptions& options) {
-    const AnyPlan plan = read_scene(options.scene);
-    return std::visit([](const auto& any) { return check(any); }, plan);
+    std::size_t faults = 0, warnings = 0;
+    for (const std::string& name : options.scenes) {
+        if (options.scenes.size() > 1 && !options.json)
+            say(fmt::format("{}{}", &name == options.scenes.data() ? "" : "\n", name));
+        const Finding finding = look_at(name, options.json);
+        faults += finding.faults.size();
+        warnings += finding.warnings.size();
+        if (options.json) {
+            tell_json(name, finding);
+            continue;
+        }
+        for (const SceneFault& fault : finding.faults) complain(text_of(name, fault));
+        for (const SceneFault& warning : finding.warnings) say("warning: " + text_of(name, warning));
+    }
+    return faults > 0 || (options.strict && warnings > 0) ? exit_unsolved : exit_solved;
 }
 
 }  // namespace drystone::command

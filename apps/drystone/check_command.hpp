@@ -2,14 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace drystone::command {
 
 struct CheckOptions {
-    std::string scene;
+    std::vector<std::string> scenes;
+    bool json = false;    ///< one object per file and line, nothing else
+    bool strict = false;  ///< warnings count as faults
 };
 
-/// The exit code: 0 if the scene can be run, whatever was warned of. Faults of the file are thrown (Error), all in one message.
+/// The exit code: 0 if all scenes can be run, whatever was warned of; 1 if one has faults (with `strict`: or is warned of).
 int check_command(const CheckOptions& options);
 
 }  // namespace drystone::command

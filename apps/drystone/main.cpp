@@ -2,6 +2,10 @@
 
 #include "bench_command.hpp"
 #include "check_command.hpp"
+#include "info_command.hpp"
+#include "new_command.hpp"
+#include "resume_command.hpp"
+#include "run.hpp"
 #include "run_command.hpp"
 #include "solve_command.hpp"
 
@@ -17,9 +21,13 @@ using namespace drystone::command;
 
 constexpr const char* examples =
     "Examples:\n"
+    "  drystone new pile                                 writes pile.toml, a scene to begin from\n"
+    "  drystone fields body                              what can be said of a body in a scene\n"
     "  drystone check heap.toml                          what a scene says, and what looks wrong with it\n"
     "  drystone run heap.toml --output heap              runs it; measurements and frames go to the folder "
     "heap\n"
+    "  drystone resume heap                              goes on with it after Ctrl-C\n"
+    "  drystone info heap                                how far it is\n"
     "  drystone solve box.hdf5                           one problem, solver chosen by itself\n"
     "  drystone solve *.hdf5 --json                      one JSON object per problem and line\n"
     "  drystone solve box.hdf5 --compare --time-limit 5  every solver, one table\n"
@@ -52,18 +60,46 @@ constexpr const char* run_footer =
     "  drystone run heap.toml --output heap --threads 0\n"
     "  drystone run heap.toml --steps 10 --strict --output heap\n"
     "\n"
-    "DIR/steps.csv holds one line per step, or per output.measurements_every; DIR/frame_000000.h5 and so on "
-    "hold\n"
-    "the state at each output.frames_every. tools/render draws a frame. Results of an earlier run in DIR are "
-    "replaced.\n"
-    "Exit code: 0 if the run reached its end; with --strict 1 if a step was not solved; 2 for bad options "
-    "and for\n"
-    "files that cannot be read or written.\n";
+    "DIR/steps.csv holds one line per step, or per output.measurements_every; frames show the state at each\n"
+    "output.frames_every. Results of an earlier run in DIR are replaced. DIR/checkpoint.h5 is written at the "
+    "beginning\n"
+    "and at the end, on Ctrl-C, every 10 minutes, and at each output.checkpoints_every; drystone resume DIR "
+    "goes on\n"
+    "from it. The problems of the first 10 steps that are not solved are saved as DIR/failed_step_N.hdf5.\n"
+    "Exit code: 0 if the run reached its end; 1 if something could not be written, or, with --strict, if a "
+    "step was\n"
+    "not solved; 2 for bad options and scenes with faults; 130 if it was stopped by Ctrl-C or SIGTERM.\n";
+
+constexpr const char* resume_footer =
+    "Examples:\n"
+    "  drystone resume heap\n"
+    "  drystone resume heap --until 20\n"
+    "  drystone resume heap/checkpoint.h5 --output longer --until 20\n"
+    "\n"
+    "A checkpoint holds the scene and all files that it names. What comes out is the same to the byte as "
+    "without\n"
+    "the stop. --until, --steps (of the whole run) and --tolerance are remembered from the run; given here, "
+    "they\n"
+    "count instead.\n"
+    "Exit code: as for drystone run; 2 for a checkpoint that is cut short, altered or of another version.\n";
+
+constexpr const char* info_footer =
+    "Examples:\n"
+    "  drystone info heap\n"
+    "  drystone info heap.toml heap/checkpoint.h5 --json\n"
+    "Exit code: 0, or 2 if one of the paths is not known or damaged.\n";
 
 constexpr const char* check_footer =
-    "Prints all faults of the file, each with its line; or what was understood, overlaps at the beginning "
-    "and warnings.\n"
-    "Exit code: 0 if the scene can be run, 2 if it cannot.\n";
+    "Prints all faults of a file, each with its line; or what was understood, overlaps at the beginning and "
+    "warnings.\n"
+    "Exit code: 0 if all scenes can be run, 1 if one cannot (with --strict: or is warned of), 2 for bad "
+    "options.\n";
+
+constexpr const char* new_footer =
+    "Examples:\n"
+    "  drystone new                   lists the templates\n"
+    "  drystone new silo              writes silo.toml\n"
+    "  drystone new silo my.toml      writes my.toml\n";
 
 /// Options that solve and bench have. The law is kept as the word that was typed until the command runs.
 void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
@@ -85,6 +121,36 @@ void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
         ->capture_default_str();
 }
 
+/// Options that run and resume have.
+void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& overrides,
+                         const std::string& otherwise) {
+    app.add_option("--output", sitting.output,
+                   "Folder for measurements, frames and checkpoints; " + otherwise)
+        ->type_name("DIR");
+    app.add_option("--until", overrides.until, "Time to stop at, instead of the scene's")
+        ->type_name("SECONDS")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--steps", overrides.steps, "Stop after so many steps of the whole run")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--checkpoint-every", sitting.checkpoint_every,
+                   "Simulated time between checkpoints, instead of the scene's")
+        ->type_name("SECONDS")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--log", sitting.log, "File for progress and failures as plain lines")->type_name("FILE");
+    app.add_option("--threads", sitting.threads,
+                   "Number of threads; 0: all. The result does not depend on it")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--tolerance", overrides.tolerance,
+                   "Residual at which a step counts as solved, instead of the scene's")
+        ->check(CLI::PositiveNumber);
+    app.add_flag("--quiet", sitting.quiet, "No progress, only the summary");
+    app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
+    app.add_flag("--strict", sitting.strict,
+                 "Stop at the first step that is not solved, and save its problem");
+}
+
 Law law_of(const std::string& word) { return word == "associated" ? Law::associated : Law::coulomb; }
 
 int run(int argc, char** argv) {
@@ -102,36 +168,51 @@ int run(int argc, char** argv) {
     run_scene->add_option("SCENE", run_options.scene, "Scene file (TOML; see docs/scene.md)")
         ->type_name("")
         ->required();
-    run_scene
-        ->add_option("--output", run_options.output, "Folder for measurements and frames; none if not given")
-        ->type_name("DIR");
-    run_scene->add_option("--until", run_options.until, "Time to stop at, instead of the scene's")
-        ->type_name("SECONDS")
-        ->check(CLI::NonNegativeNumber);
-    run_scene->add_option("--steps", run_options.steps, "Stop after so many steps")
-        ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
-    run_scene
-        ->add_option("--threads", run_options.threads,
-                     "Number of threads; 0: all. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    run_scene
-        ->add_option("--tolerance", run_options.tolerance,
-                     "Residual at which a step counts as solved, instead of the scene's")
-        ->check(CLI::PositiveNumber);
-    run_scene->add_flag("--quiet", run_options.quiet, "No progress, only the summary");
-    run_scene->add_flag("--json", run_options.json, "The summary as one JSON object, nothing else");
-    run_scene->add_flag("--strict", run_options.strict,
-                        "Stop at the first step that is not solved, and save its problem");
+    add_sitting_options(*run_scene, run_options.sitting, run_options.overrides, "none if not given");
+
+    ResumeOptions resume_options;
+    CLI::App* resume = app.add_subcommand("resume", "Go on with a run that was stopped");
+    resume->footer(resume_footer);
+    resume->add_option("DIR", resume_options.from, "Folder of the run, or a checkpoint")
+        ->type_name("")
+        ->required();
+    add_sitting_options(*resume, resume_options.sitting, resume_options.overrides,
+                        "that of the checkpoint if not given");
+
+    InfoOptions info_options;
+    CLI::App* info = app.add_subcommand("info", "Say what a file or the folder of a run holds");
+    info->footer(info_footer);
+    info->add_option("PATH", info_options.paths, "Scenes, checkpoints, frames, problems or folders of runs")
+        ->type_name("")
+        ->required();
+    info->add_flag("--json", info_options.json, "One JSON object per path and line, nothing else");
 
     CheckOptions check_options;
     CLI::App* check =
         app.add_subcommand("check", "Say what a scene file means and what looks wrong with it; run nothing");
     check->footer(check_footer);
-    check->add_option("SCENE", check_options.scene, "Scene file (TOML; see docs/scene.md)")
+    check->add_option("SCENE", check_options.scenes, "Scene files (TOML; see docs/scene.md)")
         ->type_name("")
         ->required();
+    check->add_flag("--json", check_options.json, "One JSON object per scene and line, nothing else");
+    check->add_flag("--strict", check_options.strict, "Warnings count as faults");
+
+    NewOptions new_options;
+    CLI::App* begin = app.add_subcommand("new", "Write a scene to begin from; list what there is");
+    begin->footer(new_footer);
+    begin->add_option("NAME", new_options.name, "A template; all are listed if not given")->type_name("");
+    begin->add_option("FILE", new_options.file, "File to write; NAME.toml if not given")->type_name("");
+    begin->add_flag("--force", new_options.force, "Replace the file if it exists");
+
+    FieldsOptions fields_options;
+    CLI::App* fields = app.add_subcommand(
+        "fields", "Print the reference of all fields of a scene (Markdown), or of one table");
+    fields->add_option("TABLE", fields_options.table, "A table: top, time, body, wall, shape, ...")
+        ->type_name("");
+    fields
+        ->add_option("--renew", fields_options.renew,
+                     "Write the reference into this document, between its markers")
+        ->type_name("FILE");
 
     SolveOptions solve_options;
     std::string solve_law = "coulomb", measure = "referee";
@@ -189,7 +270,11 @@ int run(int argc, char** argv) {
         return app.exit(error) == 0 ? exit_solved : exit_misuse;
     }
     if (run_scene->parsed()) return run_command(run_options);
+    if (resume->parsed()) return resume_command(resume_options);
+    if (info->parsed()) return info_command(info_options);
     if (check->parsed()) return check_command(check_options);
+    if (begin->parsed()) return new_command(new_options);
+    if (fields->parsed()) return fields_command(fields_options);
     if (solve->parsed() && list) {
         list_solvers();
         return exit_solved;

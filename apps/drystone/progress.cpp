@@ -65,6 +65,14 @@ void ProgressLine::show(const HistoryPoint& point) {
                      point.residual, label_));
 }
 
+bool ProgressLine::due() const { return enabled_ && now() >= next_; }
+
+void ProgressLine::show(const std::string& text) {
+    if (!due()) return;
+    next_ = now() + seconds_between_draws;
+    draw(text);
+}
+
 void ProgressLine::clear() {
     if (!drawn_) return;
     std::fputs("\r\x1b[K", stderr);

@@ -28,6 +28,12 @@ public:
     /// What the line speaks of from now on, for example the file and the solver.
     void begin(std::string label);
     void show(const HistoryPoint& point);
+    /// Any text, without the label.
+    void show(const std::string& text);
+    /// True if show() would draw now.
+    [[nodiscard]] bool due() const;
+    /// False: nothing is ever drawn.
+    [[nodiscard]] bool enabled() const { return enabled_; }
     /// Takes the line away: to be called before anything else is written to the terminal.
     void clear();
 

@@ -1,31 +1,16 @@
 #include "run.hpp"
 
+#include "drystone/base/edit_distance.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 
 namespace drystone::command {
 
 namespace {
-
-/// Levenshtein's distance: the number of letters to insert, delete or replace.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t above = row[j + 1];
-            row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-            diagonal = above;
-        }
-    }
-    return row.back();
-}
 
 /// First letters of the words of a name: gauss-seidel-momentum is known to many as gsm.
 std::string initials(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include "common/noise.hpp"
 #include "drystone/base/error.hpp"
+#include "drystone/base/geometry.hpp"
 
 #include <Eigen/Dense>
 
@@ -183,16 +184,6 @@ Rows rows_at(const Eigen::Matrix3d& E, const Vector3d& arm, double sign) {
         rows.row(k) << sign * e.transpose(), sign * arm.cross(e).transpose();
     }
     return rows;
-}
-
-/// n and two tangents, the first across the axis that n follows least.
-Eigen::Matrix3d frame_of(const Vector3d& n) {
-    Eigen::Index axis = 0;
-    n.cwiseAbs().minCoeff(&axis);
-    const Vector3d t1 = n.cross(Vector3d::Unit(axis)).normalized();
-    Eigen::Matrix3d E;
-    E << n.transpose(), t1.transpose(), n.cross(t1).transpose();
-    return E;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(RunCommand, DiskRollsDownTheInclineAsItShould) {
     const Answer answer = drystone_command(
         scratch, {"run", (scenes / "incline_disk.toml").string(), "--output", "out", "--quiet"});
     ASSERT_EQ(answer.code, 0) << answer.err;
-    const auto file = hdf5::File::open(scratch.file("out/frame_000010.h5"));
+    const auto file = hdf5::File::open(scratch.file("out/grains_000010.hdf"));
     EXPECT_NEAR(file.root().read_double("time"), 1, 1e-12);
     const auto position = file.root().read_doubles("bodies/position");
     const auto angle = file.root().read_doubles("bodies/rotation");
@@ -53,7 +53,7 @@ TEST(RunCommand, DiskRollsDownTheInclineAsItShould) {
     EXPECT_NEAR(position[2], x, 1e-5 * x);
     EXPECT_NEAR(position[3], 0.1, 1e-7);
     EXPECT_NEAR(angle[1], -x / 0.1, 1e-5 * x / 0.1);
-    EXPECT_FALSE(std::filesystem::exists(scratch.file("out/frame_000011.h5")));
+    EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000011.hdf")));
 }
 
 TEST(RunCommand, BallReboundsWithItsRestitution) {
@@ -113,18 +113,16 @@ TEST(RunCommand, ResultsDoNotDependOnThreads) {
         drystone_command(scratch, {"run", scene, "--output", "two", "--quiet", "--threads", "2"});
     ASSERT_EQ(one.code, 0) << one.err;
     ASSERT_EQ(two.code, 0) << two.err;
-    const auto a = hdf5::File::open(scratch.file("one/frame_000004.h5"));
-    const auto b = hdf5::File::open(scratch.file("two/frame_000004.h5"));
+    const auto a = hdf5::File::open(scratch.file("one/grains_000004.hdf"));
+    const auto b = hdf5::File::open(scratch.file("two/grains_000004.hdf"));
     for (const char* field : {"bodies/position", "bodies/rotation", "bodies/velocity", "bodies/spin",
                               "contacts/impulse", "contacts/gap"})
         EXPECT_EQ(a.root().read_doubles(field), b.root().read_doubles(field)) << field;
     EXPECT_GT(a.root().read_doubles("contacts/gap").size(), 20U);
     EXPECT_TRUE(a.root().exists("shapes/0"));
-    auto first = read_steps(scratch.file("one/steps.csv")),
-         second = read_steps(scratch.file("two/steps.csv"));
-    EXPECT_EQ(first["time"].size(), 40U);
-    first.erase("seconds");
-    second.erase("seconds");
+    const auto first = read_steps(scratch.file("one/steps.csv")),
+               second = read_steps(scratch.file("two/steps.csv"));
+    EXPECT_EQ(first.at("time").size(), 40U);
     EXPECT_EQ(first, second);
 }
 
@@ -145,11 +143,11 @@ TEST(RunCommand, ReplacesTheResultsOfAnEarlierRun) {
     const std::string scene = write_scene(scratch, small_heap);
     ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"}).code, 0);
     std::ofstream(scratch.file("out/notes.txt")) << "mine";
-    ASSERT_TRUE(std::filesystem::exists(scratch.file("out/frame_000004.h5")));
+    ASSERT_TRUE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--until", "0.1"}).code,
               0);
-    EXPECT_TRUE(std::filesystem::exists(scratch.file("out/frame_000002.h5")));
-    EXPECT_FALSE(std::filesystem::exists(scratch.file("out/frame_000004.h5")));
+    EXPECT_TRUE(std::filesystem::exists(scratch.file("out/grains_000002.hdf")));
+    EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/notes.txt")));
 }
 
@@ -241,8 +239,8 @@ TEST(CheckCommand, FindsOverlapsAndWarns) {
     EXPECT_TRUE(contains(answer.out, "3 pairs, the deepest 0.9 m")) << answer.out;
     EXPECT_TRUE(contains(answer.out, "left pebble and body 1 (pebble): 0.1 m, 0.2 radii")) << answer.out;
     EXPECT_TRUE(contains(answer.out, "is one inside the other?")) << answer.out;
-    EXPECT_TRUE(contains(answer.out, "larger than 1000 m")) << answer.out;
-    EXPECT_TRUE(contains(answer.out, "density 1.134e+07")) << answer.out;
+    EXPECT_TRUE(contains(answer.out, "has a radius of 2000 m")) << answer.out;
+    EXPECT_TRUE(contains(answer.out, ".density: 1.134e+07")) << answer.out;
     EXPECT_TRUE(contains(answer.out, "no gravity and no velocity")) << answer.out;
     const std::string fast = write_scene(scratch, R"(
         dimension = 2
@@ -253,7 +251,8 @@ TEST(CheckCommand, FindsOverlapsAndWarns) {
         shape = { type = "disk", radius = 0.1 }
         position = [0, 0]
     )");
-    EXPECT_TRUE(contains(drystone_command(scratch, {"check", fast}).out, "gravity alone moves it by 0.4 m"));
+    EXPECT_TRUE(contains(drystone_command(scratch, {"check", fast}).out,
+                         "a step of 0.2 s lets body 0 (disk) fall by 4 radii; take 0.02"));
 }
 
 TEST(CheckCommand, FaultsAreMisuse) {
@@ -261,7 +260,7 @@ TEST(CheckCommand, FaultsAreMisuse) {
     const std::string scene = write_scene(scratch, "dimension = 3\nbodies = 1\n[time]\nstep = 0\n");
     for (const char* command : {"check", "run"}) {
         const Answer answer = drystone_command(scratch, {command, scene});
-        EXPECT_EQ(answer.code, 2);
+        EXPECT_EQ(answer.code, command == std::string("check") ? 1 : 2);
         EXPECT_TRUE(answer.out.empty()) << answer.out;
         EXPECT_TRUE(contains(answer.err, "scene.toml:2: bodies:")) << answer.err;
         EXPECT_TRUE(contains(answer.err, "scene.toml:4: time.step: 0; give a positive time in s"))

@@ -1,6 +1,6 @@
 #include "drystone/bodies/materials.hpp"
 
-#include "drystone/base/error.hpp"
+#include "support/message_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,7 @@
 namespace drystone {
 namespace {
 
-std::string message_of(auto&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
+using testing::message_of;
 
 TEST(Materials, EachNewMaterialBringsItsLaw) {
     Materials materials;

@@ -1,6 +1,6 @@
 #include "drystone/bodies/scene.hpp"
 
-#include "drystone/base/error.hpp"
+#include "support/message_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,7 @@
 namespace drystone {
 namespace {
 
-std::string message_of(auto&& action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
+using testing::message_of;
 
 template <int d>
 Scene<d> scene_of(Shape<d> shape) {
@@ -54,9 +47,15 @@ TEST(Scene, IdsFollowEachOther) {
     for (Index i = 0; i < 3; ++i) EXPECT_EQ(scene.add_body({}), i);
     EXPECT_EQ(scene.bodies.id, (std::vector<GlobalId>{0, 1, 2}));
     // After a removal no id is used twice.
-    scene.bodies.id[2] = 9;
+    scene.bodies.position[1] = {5, 7};
+    const std::vector<std::uint8_t> gone = {1, 0, 1};
+    scene.bodies.remove(gone);
+    ASSERT_EQ(scene.bodies.count(), 1);
+    EXPECT_EQ(scene.bodies.position[0], Vec<2>(5, 7));
     scene.add_body({});
-    EXPECT_EQ(scene.bodies.id.back(), 10);
+    EXPECT_EQ(scene.bodies.id, (std::vector<GlobalId>{1, 3}));
+    EXPECT_EQ(scene.bodies.index_of(3), 1);
+    EXPECT_EQ(scene.bodies.index_of(2), -1);
 }
 
 TEST(Scene, HalfSpacesAreHeldAndHaveNoMass) {

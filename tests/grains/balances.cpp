@@ -89,21 +89,25 @@ TEST(Balances, PileOfAThousand) {
     sample::add_balls<3>(scene, 10, 1);
     StepOptions options;
     options.h = 2e-3;
-    // Under the exact law some steps of a heap that comes to rest stall near 1e-3: accounts must close whatever the solve reached.
-    options.solve.goal.tolerance = 1e-3;
+    // Under the exact law part of the steps of a heap that comes to rest stall between 3e-4 and 1e-3 (one in seven above 1e-3): accounts must
+    // close whatever the solve reached.
+    options.solve.goal.tolerance = 3e-4;
     StepMemory<3> memory;
     const double fall = energy_of(scene).potential;
     double last = energy_of(scene).total(), energy = 0;
+    std::int64_t above = 0;
     const RunSummary run = simulate<3>(
         scene, {options, 1}, memory, [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
             EXPECT_NEAR(record.energy.total() - last, record.work.contacts + record.work.scheme,
                         1e-11 * fall);
             last = record.energy.total();
             energy = record.energy.kinetic;
+            if (record.solve.residual.value > 1e-3) ++above;
             return true;
         });
-    EXPECT_LT(run.unsolved, run.steps / 10);
-    EXPECT_LT(run.worst_relative_overlap, 1e-3);  // of the order of the tolerance
+    EXPECT_LT(run.unsolved, run.steps / 3);
+    EXPECT_LT(above, run.steps / 5);
+    EXPECT_LT(run.worst_relative_overlap, 1e-4);
     EXPECT_LT(energy, 1e-3 * fall);
     EXPECT_GT(run.work.dissipated(), 0);
     // At rest the floor bears the weight: vertical impulses of the floor per step equal m g h.

@@ -9,14 +9,9 @@ namespace {
 
 using sample::degree;
 
-constexpr double g = 9.81;
+using sample::g;
 
-StepOptions options(double h, double tolerance = 1e-10) {
-    StepOptions o;
-    o.h = h;
-    o.solve.goal.tolerance = tolerance;
-    return o;
-}
+StepOptions options(double h, double tolerance = 1e-10) { return sample::options(h, tolerance); }
 
 /// A box that cannot roll, on a slope: resting on it, sides along the slope.
 Scene<2> block_on_slope(double slope, double mu) {

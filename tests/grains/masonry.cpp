@@ -9,14 +9,9 @@ namespace {
 using sample::degree;
 using sample::noise;
 
-constexpr double g = 9.81;
+using sample::g;
 
-StepOptions options(double h, double tolerance = 1e-8) {
-    StepOptions o;
-    o.h = h;
-    o.solve.goal.tolerance = tolerance;
-    return o;
-}
+StepOptions options(double h, double tolerance = 1e-8) { return sample::options(h, tolerance); }
 
 /// A block 1 wide and 2 high on a rough slope: it tips over its lower corner if tan(slope) > 1/2.
 double turned_after(double slope, int dimension) {

@@ -9,7 +9,15 @@
 
 namespace drystone::sample {
 
-inline constexpr double degree = std::numbers::pi / 180;
+inline constexpr double degree = std::numbers::pi / 180, g = 9.81;
+
+/// The default step with this length and tolerance.
+inline StepOptions options(double h, double tolerance) {
+    StepOptions o;
+    o.h = h;
+    o.solve.goal.tolerance = tolerance;
+    return o;
+}
 
 /// Uniform in [0, 1): number `draw` of object `object`.
 inline double noise(std::uint64_t object, std::uint64_t draw) {

@@ -71,6 +71,7 @@ std::string refusal(const Pieces& pieces) {
             vectors.write_doubles("mu", pieces.mu);
         }
         pieces.extra(file.root());
+        file.flush();
     }
     const std::string message = refusal(scratch.file("problem.hdf5"));
     EXPECT_TRUE(message == "read without complaint" || message.find("problem.hdf5") != std::string::npos)
@@ -93,7 +94,7 @@ TEST(BadFiles, AbsentFolderTextAndEmpty) {
     EXPECT_NE(refusal(scratch.file("text.hdf5")).find("is not an HDF5 file"), std::string::npos);
     std::ofstream(scratch.file("empty.hdf5")).close();
     EXPECT_NE(refusal(scratch.file("empty.hdf5")).find("is not an HDF5 file"), std::string::npos);
-    hdf5::File::create(scratch.file("hollow.hdf5"));
+    hdf5::File::create(scratch.file("hollow.hdf5")).flush();
     EXPECT_NE(refusal(scratch.file("hollow.hdf5")).find("fclib_local"), std::string::npos);
 }
 

@@ -3,7 +3,7 @@
 #include "drystone/io/scene_file.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/io/random.hpp"
+#include "drystone/base/random.hpp"
 #include "io/scratch.hpp"
 
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace drystone {
@@ -44,28 +45,70 @@ Rotation<3> checked(const std::string& where, const Rotation<3>& rotation) {
     return unit;
 }
 
-/// x brought into the periodic domain, and the periods taken away.
+}  // namespace
+
 template <int d>
-void wrap(const Domain<d>& domain, Vec<d>& x, Image<d>& image) {
-    image.setZero();
-    for (int k = 0; k < d; ++k) {
+const Guide<d>& guide_of(const Scene<d>& scene, Index body) {
+    const GlobalId id = scene.bodies.id[body];
+    for (const Drive<d>& drive : scene.drives)  // few are driven
+        if (drive.body == id && drive.guide) return *drive.guide;
+    fail(fmt::format("body {}", id), "is guided but has no guide", "add a Drive with a guide for it");
+}
+
+template <int d>
+Image<d> wrap(const Domain<d>& domain, Vec<d>& x) {
+    Image<d> away = Image<d>::Zero();
+    // The last direction first: the next cell there may be displaced along x.
+    for (int k = d - 1; k >= 0; --k) {
         const double period = domain.period[k];
         if (!(period > 0)) continue;
         const double turns = std::floor((x[k] - domain.lower[k]) / period);
-        if (std::abs(turns) > 1e9)
-            fail("domain.period", fmt::format("{} m is too short for a body at {} m", period, x[k]),
-                 "place bodies near the domain");
-        x[k] -= turns * period;
-        image[k] = static_cast<std::int32_t>(turns);
+        if (turns != 0) {
+            if (!(std::abs(turns) <= 1e9))
+                fail("domain.period", fmt::format("{} m is too short for a body at {} m", period, x[k]),
+                     "place bodies near the domain");
+            x[k] -= turns * period;
+            if (k == d - 1) x[0] -= turns * domain.tilt;
+            away[k] = static_cast<std::int32_t>(turns);
+        }
         // Just below the lower side, rounding can give the upper side itself, which belongs to the next image.
         if (x[k] >= domain.lower[k] + period) {
             x[k] = domain.lower[k];
-            ++image[k];
+            if (k == d - 1) x[0] -= domain.tilt;
+            ++away[k];
         }
     }
+    return away;
 }
 
-}  // namespace
+template <int d>
+Index Bodies<d>::index_of(GlobalId wanted) const {
+    const auto place = std::lower_bound(id.begin(), id.end(), wanted);
+    return place != id.end() && *place == wanted ? static_cast<Index>(place - id.begin()) : -1;
+}
+
+template <int d>
+void Bodies<d>::remove(std::span<const std::uint8_t> gone) {
+    auto keep = [&](auto& values) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < gone.size(); ++i) {
+            if (gone[i] == 0) values[kept++] = values[i];
+        }
+        values.resize(kept);
+    };
+    keep(id);
+    keep(shape);
+    keep(size);
+    keep(material);
+    keep(motion);
+    keep(mass);
+    keep(inertia);
+    keep(position);
+    keep(image);
+    keep(rotation);
+    keep(velocity);
+    keep(spin);
+}
 
 template <int d>
 Index Scene<d>::add_shape(Shape<d> shape) {
@@ -85,7 +128,7 @@ Index Scene<d>::add_shape(Shape<d> shape) {
 template <int d>
 Index Scene<d>::add_body(const BodyPlan<d>& plan) {
     const Index n = bodies.count();
-    const GlobalId id = n == 0 ? 0 : bodies.id.back() + 1;
+    const GlobalId id = bodies.next_id;
     const std::string body = fmt::format("body {}", id);
 
     const auto shape_count = static_cast<Index>(mass_.size());
@@ -143,8 +186,7 @@ Index Scene<d>::add_body(const BodyPlan<d>& plan) {
              "choose a size and a density that numbers of double precision can hold");
 
     Vec<d> position = plan.pose.position;
-    Image<d> image;
-    wrap(domain, position, image);
+    const Image<d> image = wrap(domain, position);
 
     bodies.id.push_back(id);
     bodies.shape.push_back(plan.shape);
@@ -158,6 +200,7 @@ Index Scene<d>::add_body(const BodyPlan<d>& plan) {
     bodies.rotation.push_back(rotation);
     bodies.velocity.push_back(plan.velocity);
     bodies.spin.push_back(plan.spin);
+    ++bodies.next_id;
     return n;
 }
 
@@ -177,6 +220,12 @@ Eigen::Matrix<double, 3, 3> inertia_in_world<3>(const Rotation<3>& rotation, con
     return I;
 }
 
+template const Guide<2>& guide_of(const Scene<2>&, Index);
+template const Guide<3>& guide_of(const Scene<3>&, Index);
+template Image<2> wrap(const Domain<2>&, Vec<2>&);
+template Image<3> wrap(const Domain<3>&, Vec<3>&);
+template struct Bodies<2>;
+template struct Bodies<3>;
 template struct Scene<2>;
 template struct Scene<3>;
 

@@ -1,16 +1,19 @@
 // Where grains are: bodies as a structure of arrays, the domain, the scene.
 #pragma once
 
+#include "drystone/bodies/drive.hpp"
 #include "drystone/bodies/materials.hpp"
 #include "drystone/shapes/shape.hpp"
 
 #include <optional>
+#include <span>
 
 namespace drystone {
 
 enum class Motion : std::uint8_t {
-    free,  ///< moves by forces and contacts
-    held,  ///< moves with its velocity and spin as they are, whatever touches it (0: fixed)
+    free,    ///< moves by forces and contacts
+    held,    ///< moves with its velocity and spin as they are, whatever touches it (0: fixed)
+    guided,  ///< as held, but free along one axis: see Guide
 };
 
 /// Images of a periodic domain: how many periods to add, per direction.
@@ -32,18 +35,46 @@ struct Bodies {
     std::vector<Rotation<d>> rotation;
     std::vector<Vec<d>> velocity;  ///< m/s
     std::vector<Spin<d>> spin;     ///< rad/s, world axes
+    GlobalId next_id =
+        0;  ///< of the next body that is added: ids of bodies that are gone are not given again
 
     [[nodiscard]] Index count() const { return static_cast<Index>(id.size()); }
     [[nodiscard]] Pose<d> pose(Index i) const { return {position[i], rotation[i]}; }
     [[nodiscard]] bool is_free(Index i) const { return motion[i] == Motion::free; }
+    [[nodiscard]] bool is_guided(Index i) const { return motion[i] == Motion::guided; }
+    /// True if contacts change its velocity.
+    [[nodiscard]] bool yields(Index i) const { return motion[i] != Motion::held; }
+    /// Local index of a body; -1 if there is none with this id.
+    [[nodiscard]] Index index_of(GlobalId wanted) const;
+    /// Takes away the bodies with gone[i] != 0; the others keep their ids and their order.
+    void remove(std::span<const std::uint8_t> gone);
 };
 
-/// Space: periodic in some directions.
+/// Space: periodic in some directions. The periods may change and the cell may be sheared (grains/cell.hpp), so that all of it is state.
 template <int d>
 struct Domain {
     Vec<d> lower = Vec<d>::Zero();
     Vec<d> period = Vec<d>::Zero();  ///< 0: not periodic in this direction
+    double tilt = 0;                 ///< m along x by which the next cell in the last direction is displaced
+    Vec<d> rate = Vec<d>::Zero();    ///< at which periods grow, relative to themselves, 1/s
+    double shear_rate = 0;           ///< at which the tilt grows, relative to the last period, 1/s
+
     [[nodiscard]] bool periodic() const { return (period.array() > 0).any(); }
+    [[nodiscard]] bool changes() const { return shear_rate != 0 || !rate.isZero(0); }
+    /// Of the cell, m^3; only where all directions are periodic.
+    [[nodiscard]] double volume() const { return period.prod(); }
+    /// From a place to its image so many periods away.
+    [[nodiscard]] Vec<d> shift(const Image<d>& periods) const {
+        Vec<d> way = periods.template cast<double>().cwiseProduct(period);
+        way[0] += periods[d - 1] * tilt;
+        return way;
+    }
+    /// Velocity of the image so many periods away relative to the place itself.
+    [[nodiscard]] Vec<d> shift_velocity(const Image<d>& periods) const {
+        Vec<d> v = periods.template cast<double>().cwiseProduct(period).cwiseProduct(rate);
+        v[0] += periods[d - 1] * (shear_rate * period[d - 1]);
+        return v;
+    }
 };
 
 /// What one body of a scene is made from.
@@ -67,11 +98,19 @@ struct Scene {
     Domain<d> domain;
     Vec<d> gravity = Vec<d>::Zero();  ///< m/s^2
     double time = 0;                  ///< s
+    // What moves what is not free. Given once; they change velocities, gravity and the domain, not themselves.
+    std::vector<Drive<d>> drives;
+    std::optional<GravityTurn<d>> gravity_turn;
+    CellControl<d> cell;
 
     Index add_shape(Shape<d> shape);
     /// Adds a body with the next id; throws Error on a plan that makes no sense (names the field).
     Index add_body(const BodyPlan<d>& plan);
 
+    /// Where the centre would be if it had never been wrapped around the periodic domain.
+    [[nodiscard]] Vec<d> unwrapped(Index body) const {
+        return bodies.position[body] + domain.shift(bodies.image[body]);
+    }
     [[nodiscard]] const Shape<d>& shape_of(Index body) const { return shapes[bodies.shape[body]]; }
     /// Radius of the ball about the centre that holds the body.
     [[nodiscard]] double outer_radius(Index body) const {
@@ -86,6 +125,14 @@ private:
     std::vector<MassProperties<d>> mass_;  // by shape
     std::vector<double> outer_radius_, inner_radius_;
 };
+
+/// The guide of a guided body.
+template <int d>
+const Guide<d>& guide_of(const Scene<d>& scene, Index body);
+
+/// Brings a place into the periodic domain and answers how many periods were taken away. Throws Error on a place that is absurdly far.
+template <int d>
+Image<d> wrap(const Domain<d>& domain, Vec<d>& x);
 
 /// World inertia tensor R diag(moments) R^T of a body, or its inverse.
 template <int d>

@@ -80,13 +80,6 @@ private:
                : std::holds_alternative<HalfSpace<d>>(shape) ? Kind::half_space
                                                              : Kind::other;
     }
-    [[nodiscard]] Vec<d> unwrapped(Index i) const {
-        Vec<d> x = bodies_.position[i];
-        if (periodic_)
-            for (int k = 0; k < d; ++k) x[k] += bodies_.image[i][k] * scene_.domain.period[k];
-        return x;
-    }
-
     [[nodiscard]] bool candidates_hold() const;
     [[nodiscard]] bool half_spaces_hold() const;
     [[nodiscard]] double skin_of(Index i, double for_planes) const;
@@ -126,20 +119,26 @@ private:
 template <int d>
 bool Detection<d>::candidates_hold() const {
     if (!neighbours_.valid || neighbours_.position.size() != static_cast<std::size_t>(n_)) return false;
+    // What a changing cell has moved a neighbour's image by, shared between the two bodies of a pair.
+    const Domain<d>&now = scene_.domain, &then = neighbours_.domain;
+    const double columns = now.period[0] > 0 ? 1 + std::abs(now.tilt) / now.period[0] : 1;
+    const double cell_moved =
+        0.5 * (columns * (now.period - then.period).cwiseAbs().sum() + std::abs(now.tilt - then.tilt));
     const Index blocks = (n_ + block_bodies - 1) / block_bodies;
     std::atomic<bool> hold = true;
     parallel_for(threads_, blocks, [&](Index block) {
         for (Index i = block * block_bodies; i < std::min(n_, (block + 1) * block_bodies); ++i) {
             const Kind k = kind(i);
             if (k == Kind::half_space) continue;
-            const Vec<d> x = unwrapped(i);
+            // From where it was at the search, whatever sides it has been wrapped around since.
+            const Vec<d> x = periodic_ ? Vec<d>(bodies_.position[i] +
+                                                scene_.domain.shift(bodies_.image[i] - neighbours_.image[i]))
+                                       : bodies_.position[i];
             const Vec<d>& old = neighbours_.position[i];
-            double moved = (x - old).norm();
+            double moved = (x - old).norm() + cell_moved;
             if (k == Kind::other)
                 moved += scene_.outer_radius(i) * chord(neighbours_.rotation[i], bodies_.rotation[i]);
-            // Where images are many, unwrapped places are coarse.
-            const double blur = periodic_ ? 1e-15 * x.cwiseAbs().sum() : 0;
-            if (!(moved + blur + reach_[i] <= neighbours_.reach[i])) {
+            if (!(moved + reach_[i] <= neighbours_.reach[i])) {
                 hold.store(false, std::memory_order_relaxed);
                 return;
             }
@@ -157,7 +156,7 @@ bool Detection<d>::half_spaces_hold() const {
         const Vec<d> old = matrix(neighbours_.rotation[i]).col(d - 1),
                      now = matrix(bodies_.rotation[i]).col(d - 1);
         // Heights of places x change by (now - old) . (x - p) - old . (p - p_old): only what is across the plane counts.
-        double moved = std::abs(old.dot(unwrapped(i) - neighbours_.position[i]));
+        double moved = std::abs(old.dot(bodies_.position[i] - neighbours_.position[i]));
         if (old != now) {
             if (!measured)
                 for (Index j = 0; j < n_; ++j) all.include(bodies_.position[j]);
@@ -189,12 +188,15 @@ void Detection<d>::search() {
         if (bodies_.is_free(i)) smallest = std::min(smallest, scene_.inner_radius(i));
     if (!std::isfinite(smallest)) smallest = 0;
 
+    neighbours_.domain = scene_.domain;
     neighbours_.position.resize(n_);
+    if (periodic_) neighbours_.image.resize(n_);
     neighbours_.rotation.resize(n_);
     neighbours_.reach.resize(n_);
     work_.margin.resize(n_);
     parallel_for(threads_, n_, [&](Index i) {
-        neighbours_.position[i] = unwrapped(i);
+        neighbours_.position[i] = bodies_.position[i];
+        if (periodic_) neighbours_.image[i] = bodies_.image[i];
         neighbours_.rotation[i] = bodies_.rotation[i];
         neighbours_.reach[i] = reach_[i] + skin_of(i, smallest);
         const bool plane = kind(i) == Kind::half_space;
@@ -297,7 +299,7 @@ void Detection<d>::touch(std::size_t begin, std::size_t end, ContactSet<d>& cont
         Vec<d> x_b = b.x;
         if (periodic_) {
             const Image<d> shift = shift_of<d>(pair.image, a.image, b.image);
-            for (int k = 0; k < d; ++k) x_b[k] += shift[k] * scene_.domain.period[k];
+            x_b += scene_.domain.shift(shift);
         }
         const Vec<d> apart = a.x - x_b;
         const double near = a.radius + b.radius + a.reach + b.reach;

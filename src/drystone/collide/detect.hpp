@@ -43,7 +43,10 @@ struct DetectWorkspace {
 template <int d>
 struct Neighbours {
     std::vector<Candidate<d>> pairs;  ///< sorted by ids, then by image
-    std::vector<Vec<d>> position;     ///< unwrapped, at the time of the search
+    // At the time of the search:
+    Domain<d> domain;
+    std::vector<Vec<d>> position;
+    std::vector<Image<d>> image;  ///< with periods only
     std::vector<Rotation<d>> rotation;
     std::vector<double> reach;  ///< that the search allowed for, per body
     std::int64_t searches = 0;  ///< so far

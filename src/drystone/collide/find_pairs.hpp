@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
+#include "drystone/collide/contact.hpp"
 #include "drystone/collide/pair_grid.hpp"
 
 #include <array>
@@ -47,6 +48,16 @@ Image<d> shift_of(std::uint32_t pair, std::uint32_t image_a, std::uint32_t image
                        ((pair >> (10 * k)) + (image_b >> (10 * k)) - (image_a >> (10 * k)) + 512U) & 1023U) -
                    512;
     return shift;
+}
+
+/// The same for a contact that was found: its b is at position_b + domain.shift(this), and moves with the image there.
+template <int d>
+Image<d> shift_of(const Scene<d>& scene, const Contact<d>& c) {
+    if (!scene.domain.periodic() || std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.a)) ||
+        std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.b)))
+        return Image<d>::Zero();
+    const Bodies<d>& bodies = scene.bodies;
+    return shift_of<d>(c.key.image, image_code<d>(bodies.image[c.a]), image_code<d>(bodies.image[c.b]));
 }
 
 /// Memory of a search, kept from one to the next so that a search of the same size allocates nothing.

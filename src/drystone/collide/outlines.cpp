@@ -232,12 +232,6 @@ void outline_manifold(const Outline& a, const Outline& b, const Distance<2>& clo
     }
 }
 
-void swell(Distance<2>& x, double radius_a, double radius_b) {
-    x.gap -= radius_a + radius_b;
-    x.point_a -= radius_a * x.normal;
-    x.point_b += radius_b * x.normal;
-}
-
 }  // namespace
 
 Outline outline_of(const Polygon& shape, const Placed<2>& placed, const Vec<2>& origin) {
@@ -268,11 +262,7 @@ bool outline_distance(const Outline& a, const Outline& b, double cutoff, Distanc
     if (!points_known && a.vertex_count > 1 && b.vertex_count > 1) {
         std::vector<Touch<2>> ends;
         outline_manifold(a, b, out, length, infinity, ends);
-        const auto least = std::min_element(ends.begin(), ends.end(),
-                                            [](const auto& x, const auto& y) { return x.gap < y.gap; });
-        const Vec<2> middle = least->point + 0.5 * (a.radius - b.radius) * out.normal;
-        out.point_a = middle + 0.5 * out.gap * out.normal;
-        out.point_b = middle - 0.5 * out.gap * out.normal;
+        place_points(ends, a.radius, b.radius, out);
     }
     swell(out, a.radius, b.radius);
     return true;
@@ -285,8 +275,7 @@ void touch_outlines(const Outline& a, const Outline& b, double reach, std::vecto
     if (!core_distance(a, b, reach + a.radius + b.radius, closest, points_known, length)) return;
     if (a.vertex_count == 1 || b.vertex_count == 1) {
         swell(closest, a.radius, b.radius);
-        if (closest.gap <= reach)
-            out.push_back({0.5 * (closest.point_a + closest.point_b), closest.normal, closest.gap, 0});
+        append(closest, reach, 0, out);
         return;
     }
     outline_manifold(a, b, closest, length, reach, out);

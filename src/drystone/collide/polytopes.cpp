@@ -1,6 +1,7 @@
 #include "drystone/collide/polytopes.hpp"
 
 #include "drystone/collide/gjk.hpp"
+#include "drystone/shapes/climb.hpp"
 
 #include <algorithm>
 #include <bitset>
@@ -12,9 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Farthest vertex in a direction. Many vertices: climbs along the edges, from where the last call ended. A
-/// vertex of a convex polytope that is not the farthest has a neighbour that is farther, so the climb cannot
-/// stop early.
+/// Farthest vertex in a direction. Many vertices: climbs along the edges, from where the last call ended.
 struct HullSupport {
     const Hull& hull;
     mutable Index last = 0;
@@ -22,23 +21,14 @@ struct HullSupport {
     SupportPoint<3> operator()(const Vec<3>& direction) const {
         const Vec<3> m = hull.R.transpose() * direction;
         Index best = last;
-        double most = hull.vertices[best].dot(m);
         if (hull.vertex_count <= 40) {
+            double most = hull.vertices[best].dot(m);
             for (Index i = 0; i < hull.vertex_count; ++i) {
                 const double h = hull.vertices[i].dot(m);
                 if (h > most) most = h, best = i;
             }
         } else {
-            for (bool moved = true; moved;) {
-                moved = false;
-                const Index from = best;
-                for (Index k = hull.vertex_edge_start[from]; k < hull.vertex_edge_start[from + 1]; ++k) {
-                    const Polyhedron::Edge& edge = hull.edges[hull.vertex_edges[k]];
-                    const Index other = edge.vertex[0] == from ? edge.vertex[1] : edge.vertex[0];
-                    const double h = hull.vertices[other].dot(m);
-                    if (h > most) most = h, best = other, moved = true;
-                }
-            }
+            best = climb_to_farthest(hull, m, last);
         }
         last = best;
         return {hull.position + hull.size * (hull.R * hull.vertices[best]), best};
@@ -314,12 +304,6 @@ Distance<3> least_penetration(const Hull& a, const Hull& b, double length) {
     return out;
 }
 
-void swell(Distance<3>& x, double radius_a, double radius_b) {
-    x.gap -= radius_a + radius_b;
-    x.point_a -= radius_a * x.normal;
-    x.point_b += radius_b * x.normal;
-}
-
 /// The length that tolerances refer to: of the smaller hull, unless it is a point.
 double common_length(const Hull& a, const Hull& b) {
     const double length_a = extent_of(a), length_b = extent_of(b);
@@ -411,13 +395,7 @@ bool hull_distance(const Hull& a, const Hull& b, double cutoff, Distance<3>& out
         // A point of the common area where the gap is the distance.
         std::vector<Touch<3>> corners;
         hull_manifold(a, b, out, core.length, infinity, corners);
-        const auto least = std::min_element(corners.begin(), corners.end(),
-                                            [](const auto& x, const auto& y) { return x.gap < y.gap; });
-        if (least != corners.end()) {
-            const Vec<3> middle = least->point + 0.5 * (a.radius - b.radius) * out.normal;
-            out.point_a = middle + 0.5 * out.gap * out.normal;
-            out.point_b = middle - 0.5 * out.gap * out.normal;
-        }
+        place_points(corners, a.radius, b.radius, out);
     }
     swell(out, a.radius, b.radius);
     return true;
@@ -429,8 +407,7 @@ void touch_hulls(const Hull& a, const Hull& b, double reach, std::vector<Touch<3
     Distance<3>& closest = core.distance;
     if (a.vertex_count == 1 || b.vertex_count == 1) {
         swell(closest, a.radius, b.radius);
-        if (closest.gap <= reach)
-            out.push_back({0.5 * (closest.point_a + closest.point_b), closest.normal, closest.gap, 0});
+        append(closest, reach, 0, out);
         return;
     }
     hull_manifold(a, b, closest, core.length, reach, out);

@@ -14,12 +14,6 @@ Vec<d> unit_or_last(const Vec<d>& x) {
     return norm > 0 ? Vec<d>(x / norm) : Vec<d>(Vec<d>::Unit(d - 1));
 }
 
-template <int d>
-void append(const Distance<d>& distance, double reach, std::uint32_t feature, std::vector<Touch<d>>& out) {
-    if (distance.gap <= reach)
-        out.push_back({0.5 * (distance.point_a + distance.point_b), distance.normal, distance.gap, feature});
-}
-
 /// From points of the two cores to points of the two surfaces.
 template <int d>
 Distance<d> swell(const Vec<d>& x_a, double r_a, const Vec<d>& x_b, double r_b, const Vec<d>& normal) {

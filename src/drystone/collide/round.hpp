@@ -7,6 +7,8 @@
 
 #include "drystone/collide/narrow.hpp"
 
+#include <algorithm>
+
 namespace drystone {
 
 /// A ball or capsule placed in the world: all points within `radius` of a segment (a point for a ball).
@@ -19,6 +21,33 @@ struct RoundCore {
 template <int d>
 RoundCore<d> core_of(const Ball<d>& ball, const Placed<d>& placed);
 RoundCore<3> core_of(const Capsule& capsule, const Placed<3>& placed);
+
+/// From the distance of two cores to that of the bodies within the radii of them.
+template <int d>
+void swell(Distance<d>& x, double radius_a, double radius_b) {
+    x.gap -= radius_a + radius_b;
+    x.point_a -= radius_a * x.normal;
+    x.point_b += radius_b * x.normal;
+}
+
+/// Appends the one touch of a distance, if it is within reach.
+template <int d>
+void append(const Distance<d>& distance, double reach, std::uint32_t feature, std::vector<Touch<d>>& out) {
+    if (distance.gap <= reach)
+        out.push_back({0.5 * (distance.point_a + distance.point_b), distance.normal, distance.gap, feature});
+}
+
+/// Puts the closest points of two cores, of which only gap and normal are known, at the least gap of their manifold (whose touches are
+/// those of the swollen bodies).
+template <int d>
+void place_points(const std::vector<Touch<d>>& manifold, double radius_a, double radius_b, Distance<d>& out) {
+    const auto least = std::min_element(manifold.begin(), manifold.end(),
+                                        [](const auto& x, const auto& y) { return x.gap < y.gap; });
+    if (least == manifold.end()) return;
+    const Vec<d> middle = least->point + 0.5 * (radius_a - radius_b) * out.normal;
+    out.point_a = middle + 0.5 * out.gap * out.normal;
+    out.point_b = middle - 0.5 * out.gap * out.normal;
+}
 
 /// The plane of a half-space: normal . x = offset, solid where it is less.
 template <int d>

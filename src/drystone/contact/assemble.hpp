@@ -1,12 +1,14 @@
 // From contacts to the cone problem of one step (docs/theory.md, section 10): the one place where bodies become matrices.
 //
 // A body's block of the problem is (velocity, spin about the centre of mass, world axes), 3 numbers in the plane and 6 in space;
-// the problem's bodies are the scene's, with a zero inverse mass and no entries for held ones. A contact's block is its relative
-// velocity a minus b in the frame (n, t) or (n, t1, t2).
+// the problem's bodies are the scene's, with a zero inverse mass and no entries for held ones. A guided body moves along its axis alone:
+// the rest of its velocity is known. A cell under a given stress is one more body, whose velocities are the rates of the cell (periods, then
+// shear); contacts across its sides have a third entry. A contact's block is its relative velocity a minus b in the frame (n, t) or
+// (n, t1, t2).
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
-#include "drystone/collide/contact.hpp"
+#include "drystone/collide/find_pairs.hpp"
 #include "drystone/cone/problem.hpp"
 
 namespace drystone {
@@ -57,9 +59,15 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
 template <int d>
 Vec<d> relative_velocity(const Scene<d>& scene, const Contact<d>& contact) {
     const Bodies<d>& bodies = scene.bodies;
-    return bodies.velocity[contact.a] + cross(bodies.spin[contact.a], contact.arm_a) -
-           bodies.velocity[contact.b] - cross(bodies.spin[contact.b], contact.arm_b);
+    Vec<d> u = bodies.velocity[contact.a] + cross(bodies.spin[contact.a], contact.arm_a) -
+               bodies.velocity[contact.b] - cross(bodies.spin[contact.b], contact.arm_b);
+    if (scene.domain.changes()) u -= scene.domain.shift_velocity(shift_of(scene, contact));
+    return u;
 }
+
+/// Velocity of the surface of a held body beside that of the body (a conveyor), at a place with this normal.
+template <int d>
+Vec<d> belt_velocity(const Scene<d>& scene, Index body, const Vec<d>& normal);
 
 /// Impulse on body a of contact i of a solved problem, world axes, N s.
 template <int d>

@@ -1,6 +1,7 @@
 #include "drystone/contact/tiling.hpp"
 
 #include "drystone/base/parallel.hpp"
+#include "drystone/collide/find_pairs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +56,20 @@ std::vector<double> longest_arms(const Scene<d>& scene, const ContactSet<d>& con
         if (scene.bodies.is_free(c.b)) arm[c.b] = std::max(arm[c.b], c.arm_b.norm());
     }
     return arm;
+}
+
+/// Contacts of a guided body, and those across the sides of a controlled cell, share a body that moves: one tile each, of a colour of its
+/// own, after all others. 0: none of these.
+template <int d>
+std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
+    constexpr std::uint32_t first = levels << d;
+    if (scene.cell.any() && !shift_of(scene, c).isZero()) return first;
+    for (const Index body : {c.a, c.b}) {
+        if (!scene.bodies.is_guided(body)) continue;
+        for (std::uint32_t k = 0; k < scene.drives.size(); ++k)
+            if (scene.drives[k].body == scene.bodies.id[body]) return first + 1 + k;
+    }
+    return 0;
 }
 
 /// Reorders the contacts of one tile: always the first one left whose bodies were not in the last `spacing` contacts, or the first
@@ -119,6 +134,7 @@ void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& contacts, const T
                 (place.cell << 21) | (static_cast<std::uint64_t>(index + (1 << 20)) & ((1U << 21) - 1));
         }
         place.colour |= level << d;
+        if (const std::uint32_t shared = shared_colour(scene, c); shared > 0) place = {0, shared, i};
         places[i] = place;
     });
     std::sort(places.begin(), places.end());

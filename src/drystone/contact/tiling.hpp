@@ -1,4 +1,4 @@
-// The order in which Gauss-Seidel visits the contacts of a scene, from their places in space (docs/theory.md, section 11).
+// The order in which Gauss-Seidel visits the contacts of a scene, from their places in space (docs/theory.md, section 12).
 //
 // Cells of one global grid are tiles, coloured by the parity of their indices. The grid does not know of threads or ranks, so
 // neither does the result. Contacts of large bodies live in coarser grids with colours of their own, a factor of four apart.

@@ -9,12 +9,6 @@ Spin<d> angular_momentum(const Bodies<d>& bodies, Index i) {
     return inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * bodies.spin[i];
 }
 
-template <int d>
-Vec<d> unwrapped(const Scene<d>& scene, Index i) {
-    return scene.bodies.position[i] +
-           scene.bodies.image[i].template cast<double>().cwiseProduct(scene.domain.period);
-}
-
 }  // namespace
 
 template <int d>
@@ -25,7 +19,7 @@ Energy energy_of(const Scene<d>& scene) {
         if (!bodies.is_free(i)) continue;
         energy.kinetic += 0.5 * (bodies.mass[i] * bodies.velocity[i].squaredNorm() +
                                  bodies.spin[i].dot(angular_momentum(bodies, i)));
-        energy.potential -= bodies.mass[i] * scene.gravity.dot(unwrapped(scene, i));
+        energy.potential -= bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i));
     }
     return energy;
 }
@@ -38,7 +32,7 @@ Momentum<d> momentum_of(const Scene<d>& scene) {
         if (!bodies.is_free(i)) continue;
         const Vec<d> p = bodies.mass[i] * bodies.velocity[i];
         momentum.linear += p;
-        momentum.angular += torque(unwrapped(scene, i), p) + angular_momentum(bodies, i);
+        momentum.angular += torque(scene.unwrapped(i), p) + angular_momentum(bodies, i);
     }
     return momentum;
 }

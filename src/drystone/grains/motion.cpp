@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace drystone {
 
@@ -40,24 +41,53 @@ Spin<d> momentum_of(const Rotation<d>& q, const Spin<d>& moments, const Spin<d>&
     }
 }
 
-/// Keeps a position in [lower, lower + period) and counts the periods in `image`.
-template <int d>
-void wrap(const Domain<d>& domain, Vec<d>& x, Image<d>& image) {
-    for (int k = 0; k < d; ++k) {
-        const double period = domain.period[k];
-        if (period <= 0) continue;
-        while (x[k] < domain.lower[k]) {
-            x[k] += period;
-            --image[k];
-        }
-        while (x[k] >= domain.lower[k] + period) {
-            x[k] -= period;
-            ++image[k];
-        }
-    }
+double factor_at(const std::vector<double>& times, const std::vector<double>& factors, double t) {
+    if (times.empty()) return 1;
+    if (t <= times.front()) return factors.front();
+    if (t >= times.back()) return factors.back();
+    const auto next =
+        static_cast<std::size_t>(std::upper_bound(times.begin(), times.end(), t) - times.begin());
+    const double share = (t - times[next - 1]) / (times[next] - times[next - 1]);
+    return factors[next - 1] + share * (factors[next] - factors[next - 1]);
+}
+
+Vec<2> turned(const Vec<2>& g, const Vec<3>& /*axis*/, double angle) { return Eigen::Rotation2Dd(angle) * g; }
+Vec<3> turned(const Vec<3>& g, const Vec<3>& axis, double angle) {
+    return Eigen::AngleAxisd(angle, axis) * g;
 }
 
 }  // namespace
+
+template <int d>
+void drive(Scene<d>& scene, double h) {
+    const double t = scene.time + 0.5 * h;
+    if (const auto& turn = scene.gravity_turn) {
+        const double angle = std::min(turn->rate * std::max(0.0, t - turn->begin), turn->limit);
+        scene.gravity = turned(turn->start, turn->axis, std::max(angle, -turn->limit));
+    }
+    Bodies<d>& bodies = scene.bodies;
+    for (const Drive<d>& drive : scene.drives) {
+        const Index i = bodies.index_of(drive.body);
+        if (i < 0) continue;
+        const double factor = factor_at(drive.times, drive.factors, t);
+        const double wave = std::cos(2 * std::numbers::pi * drive.frequency * t + drive.phase);
+        Vec<d> velocity = factor * (drive.velocity + wave * drive.swing);
+        const Spin<d> spin = factor * (drive.spin + wave * drive.swing_spin);
+        if (drive.pivot) {
+            // The chord of the circle, not its tangent: the body stays on it whatever the step.
+            const Vec<d> arm = bodies.position[i] - *drive.pivot;
+            const Pose<d> by{Vec<d>::Zero(), turn(Rotation<d>{}, Spin<d>(h * spin))};
+            velocity += (matrix(by.rotation) * arm - arm) / h;
+        }
+        if (drive.guide) {
+            // What is prescribed is across the axis; along it the body keeps its own speed.
+            const Vec<d>& axis = drive.guide->axis;
+            velocity += (axis.dot(bodies.velocity[i]) - axis.dot(velocity)) * axis;
+        }
+        bodies.velocity[i] = velocity;
+        bodies.spin[i] = spin;
+    }
+}
 
 template <int d>
 double choose_step(const Scene<d>& scene, double longest, double displacement) {
@@ -83,7 +113,7 @@ void free_velocities(const Scene<d>& scene, double h, int threads, Vector& v_fre
     parallel_for(threads, bodies.count(), [&](Index i) {
         auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
         v << bodies.velocity[i], bodies.spin[i];
-        if (!bodies.is_free(i)) return;
+        if (!bodies.is_free(i)) return;  // of guided ones the contact problem knows the rest
         v.template head<d>() += h * scene.gravity;
         if (turns_alike<d>(bodies.inertia[i])) return;
         const Spin<d> L = momentum_of<d>(bodies.rotation[i], bodies.inertia[i], bodies.spin[i]);
@@ -102,16 +132,38 @@ void drift(Scene<d>& scene, double h, int threads) {
 }
 
 template <int d>
+void move_cell(Scene<d>& scene, double h, const Vector& v) {
+    Domain<d>& domain = scene.domain;
+    const CellControl<d>& cell = scene.cell;
+    if (cell.any()) {
+        const auto rates = v.tail(body_velocities<d>);
+        for (int k = 0; k < d; ++k)
+            if (cell.stress[k]) domain.rate[k] = rates[k];
+        if (cell.shear_stress) domain.shear_rate = rates[d];
+    }
+    domain.tilt += h * domain.shear_rate * domain.period[d - 1];
+    domain.period += h * domain.rate.cwiseProduct(domain.period);
+}
+
+template <int d>
 void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, const Vector& v, int threads) {
     constexpr int n = body_velocities<d>;
     Bodies<d>& bodies = scene.bodies;
     parallel_for(threads, bodies.count(), [&](Index i) {
+        const auto end = v.template segment<n>(static_cast<Eigen::Index>(i) * n);
         if (!bodies.is_free(i)) {
-            bodies.position[i] += h * bodies.velocity[i];
+            Vec<d> velocity = bodies.velocity[i];
+            if (bodies.motion[i] == Motion::guided) {
+                // The problem's velocity of a guided body is along its axis alone.
+                const Vec<d> axis = guide_of(scene, i).axis;
+                const double begin = axis.dot(velocity), speed = axis.dot(end.template head<d>());
+                bodies.velocity[i] += (speed - begin) * axis;
+                velocity += theta * (speed - begin) * axis;
+            }
+            bodies.position[i] += h * velocity;
             bodies.rotation[i] = turn(bodies.rotation[i], Spin<d>(h * bodies.spin[i]));
             return;
         }
-        const auto end = v.template segment<n>(static_cast<Eigen::Index>(i) * n);
         const Vec<d> velocity = end.template head<d>();
         const Spin<d> spin = end.template tail<spins<d>>();
         bodies.position[i] += h * (theta * velocity + (1 - theta) * bodies.velocity[i]);
@@ -128,11 +180,23 @@ void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, co
             bodies.rotation[i] = turn(bodies.rotation[i], by);
             bodies.spin[i] = spin_of<d>(bodies.rotation[i], bodies.inertia[i], L);
         }
-        wrap(scene.domain, bodies.position[i], bodies.image[i]);
     });
+    move_cell(scene, h, v);
+    if (scene.domain.periodic()) {
+        parallel_for(threads, bodies.count(), [&](Index i) {
+            if (!bodies.is_free(i)) return;
+            const Image<d> away = wrap(scene.domain, bodies.position[i]);
+            if (away.isZero()) return;
+            // Where the cell changes, its images move: a body that becomes the one on the other side has that one's velocity.
+            bodies.image[i] += away;
+            bodies.velocity[i] -= scene.domain.shift_velocity(away);
+        });
+    }
     scene.time += h;
 }
 
+template void drive(Scene<2>&, double);
+template void drive(Scene<3>&, double);
 template double choose_step(const Scene<2>&, double, double);
 template double choose_step(const Scene<3>&, double, double);
 template void free_velocities(const Scene<2>&, double, int, Vector&);

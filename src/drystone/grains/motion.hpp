@@ -5,6 +5,10 @@
 
 namespace drystone {
 
+/// Begins a step of length h: velocities of the bodies that are driven, and gravity, as they are in the middle of it.
+template <int d>
+void drive(Scene<d>& scene, double h);
+
 /// Largest step, at most `longest` s, in which no free body moves by more than `displacement` of its own inner radius at its present
 /// velocity plus gravity's. displacement = 0: `longest`.
 template <int d>
@@ -23,7 +27,8 @@ void drift(Scene<d>& scene, double h, int threads);
 
 /// Ends the step: bodies move by h (theta v + (1 - theta) v_begin) and turn likewise (exponential map); spins are renewed so that the
 /// angular momentum is that before plus the impulses' torque, whatever the inertia tensor has turned into. `v` and `v_free` are body by
-/// body. Held bodies move with their velocity. Positions are wrapped into the periodic domain.
+/// body; a controlled cell is the last of them. Held bodies move with their velocity. The periodic domain changes at its rates, and positions
+/// are wrapped into it.
 template <int d>
 void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, const Vector& v, int threads);
 

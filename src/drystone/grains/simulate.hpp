@@ -1,7 +1,9 @@
 // Steps until the end, with somebody looking on.
 #pragma once
 
+#include "drystone/grains/feed.hpp"
 #include "drystone/grains/step.hpp"
+#include "drystone/grains/stop.hpp"
 
 #include <functional>
 
@@ -9,29 +11,50 @@ namespace drystone {
 
 struct RunOptions {
     StepOptions step;
-    double end = 1;  ///< time at which to stop, s
+    double end = 1;      ///< time at which to stop, s
+    StopRule stop = {};  ///< and before it
 };
 
 /// What a run did: sums and worst values over its steps.
 struct RunSummary {
     std::int64_t steps = 0;
-    std::int64_t unsolved = 0;  ///< steps whose solve missed its tolerance
-    double worst_residual = 0;  ///< of the referee
+    std::int64_t unsolved = 0;    ///< steps whose solve missed its tolerance
+    std::int64_t infeasible = 0;  ///< those of them in which no motion satisfied all contacts
+    double worst_residual = 0;    ///< of the referee
     double worst_overlap = 0, worst_relative_overlap = 0;
     std::int64_t iterations = 0;  ///< of the solver, all steps
     StepWork work;
-    StepSeconds seconds;
+    double fed_energy = 0;  ///< J: of grains that came, minus that of grains that went
+    StepSeconds seconds;    ///< of the computer: the one part that differs from run to run
 
     void add(const StepRecord& record);
+};
+
+/// What a run keeps from step to step beside the scene and the memory of the step: part of a checkpoint.
+struct RunProgress {
+    RunSummary summary;
+    FeedState feed;
+    StopState stop;
+    StopReason stopped = StopReason::none;
 };
 
 /// Called after each step; false ends the run.
 template <int d>
 using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const StepRecord&)>;
 
-/// Steps until `end`. A fixed step is never cut short: the run ends with the step that reaches `end` to rounding; an adapted one is.
+/// Steps until `end`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that reaches `end` to
+/// rounding; an adapted one is. Going on with the same scene, memory and progress is as if it had never ended.
+template <int d>
+void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
+              RunProgress& progress, const Observer<d>& observe = {});
+
+/// The same from a fresh start, without feeds.
 template <int d>
 RunSummary simulate(Scene<d>& scene, const RunOptions& options, StepMemory<d>& memory,
-                    const Observer<d>& observe = {});
+                    const Observer<d>& observe = {}) {
+    RunProgress progress;
+    simulate(scene, options, Feeds<d>{}, memory, progress, observe);
+    return progress.summary;
+}
 
 }  // namespace drystone

@@ -34,13 +34,16 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
     const Bodies<d>& bodies = scene.bodies;
     reach.assign(bodies.count(), 0.0);
     if (options.scheme == Scheme::moreau_jean) return;
+    // Images of a shrinking cell come nearer by themselves. (Those of a sheared one pass as their neighbours inside do.)
+    const double cell = 0.5 * scene.domain.rate.cwiseProduct(scene.domain.period).cwiseAbs().sum();
     for (Index i = 0; i < bodies.count(); ++i) {
-        if (!bodies.is_free(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) continue;
+        if (!bodies.yields(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) continue;
         const auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
         double way = v.template head<d>().norm();
         // A ball's surface does not move when it turns; a half-space or a mesh that turns is taken as slow.
         if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)) && std::isfinite(scene.outer_radius(i)))
             way += v.template tail<spins<d>>().norm() * scene.outer_radius(i);
+        way += cell;
         const double least = bodies.is_free(i) ? options.reach * scene.inner_radius(i) : 0;
         reach[i] = std::max(least, 2 * h * way);
     }
@@ -56,12 +59,12 @@ void detect_for(Scene<d>& scene, const StepOptions& options, double h, StepMemor
         detect(scene, std::span<const double>(memory.reach), detecting, memory.neighbours, memory.contacts);
         return;
     }
-    const auto position = scene.bodies.position;
-    const auto rotation = scene.bodies.rotation;
+    memory.position = scene.bodies.position;
+    memory.rotation = scene.bodies.rotation;
     drift(scene, 0.5 * h, options.solve.threads);
     detect(scene, std::span<const double>(memory.reach), detecting, memory.neighbours, memory.contacts);
-    scene.bodies.position = position;
-    scene.bodies.rotation = rotation;
+    scene.bodies.position.swap(memory.position);
+    scene.bodies.rotation.swap(memory.rotation);
 }
 
 template <int d>
@@ -89,7 +92,8 @@ void account_contacts(const Scene<d>& scene, const StepMemory<d>& memory, StepRe
         ++record.active;
         auto side = [&](Index j, const Vec<d>& arm, double sign) {
             if (!bodies.is_free(j)) {
-                record.work.held -= sign * impulse.dot(bodies.velocity[j] + cross(bodies.spin[j], arm));
+                record.work.held -= sign * impulse.dot(bodies.velocity[j] + cross(bodies.spin[j], arm) +
+                                                       belt_velocity(scene, j, c.normal));
                 return;
             }
             const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(j) * n);
@@ -149,6 +153,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     const double h = record.h = choose_step(scene, options.h, options.displacement);
     ConeProblem& problem = memory.assembled.problem;
 
+    drive(scene, h);
     free_velocities(scene, h, threads, memory.v_free);
     stages.end(seconds.free);
 

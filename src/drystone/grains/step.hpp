@@ -35,7 +35,7 @@ struct StepOptions {
     double displacement = 0;
     /// look_ahead: pairs nearer than this enter the problem, in inner radii per body, at least; and twice the way of each
     /// body in the step. Larger: safer where a push sends grains farther than they came, and more work.
-    double reach = 0.01;
+    double reach = 0.02;
     DetectOptions detect;
     /// Law, solver, tolerance, threads (of the whole step). A tolerance of 1e-4 leaves nothing to see: see Goal::tolerance.
     SolveSettings solve = brief_settings();
@@ -77,6 +77,8 @@ struct StepMemory {
     ConeSolution solution;   ///< of the last step
     Vector v_free;
     std::vector<double> reach;
+    std::vector<Vec<d>> position;  ///< at the begin, while moreau_jean looks half a step ahead
+    std::vector<Rotation<d>> rotation;
 };
 
 /// Advances the scene by one step.

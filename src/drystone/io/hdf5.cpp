@@ -1,11 +1,14 @@
 #include "drystone/io/hdf5.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/io/whole_file.hpp"
 
 #include <hdf5.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <climits>
+#include <fstream>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -16,10 +19,16 @@ static_assert(std::is_same_v<hid_t, std::int64_t>, "the header holds HDF5 identi
 
 namespace {
 
-/// Switches HDF5's own error printing off while alive.
+std::recursive_mutex& library_mutex() {
+    // Never destroyed: a file that is closed while the program ends still finds it.
+    static auto* const mutex = new std::recursive_mutex;
+    return *mutex;
+}
+
+/// Keeps other threads out and switches HDF5's own error printing off while alive.
 class Silence {
 public:
-    Silence() {
+    Silence() : guard_(library_mutex()) {
         H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     }
@@ -28,17 +37,21 @@ public:
     ~Silence() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
 
 private:
+    std::lock_guard<std::recursive_mutex> guard_;
     H5E_auto2_t print_ = nullptr;
     void* data_ = nullptr;
 };
 
 }  // namespace
 
+std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_mutex()); }
+
 /// Owner of one HDF5 identifier.
 class Handle {
 public:
     using Closer = herr_t (*)(hid_t);
     Handle(hid_t id, Closer close) : id_(id), close_(close) {}
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
     ~Handle() {
@@ -89,6 +102,20 @@ struct Stored<int> {
     static constexpr const char* name = "integers";
 };
 template <>
+struct Stored<std::int64_t> {
+    using Memory = std::int64_t;
+    static hid_t type() { return H5T_NATIVE_INT64; }
+    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
+    static constexpr const char* name = "integers";
+};
+template <>
+struct Stored<char> {
+    using Memory = char;
+    static hid_t type() { return H5T_NATIVE_UCHAR; }
+    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
+    static constexpr const char* name = "bytes";
+};
+template <>
 struct Stored<double> {
     using Memory = double;
     static hid_t type() { return H5T_NATIVE_DOUBLE; }
@@ -96,15 +123,41 @@ struct Stored<double> {
     static constexpr const char* name = "real numbers";
 };
 
+/// Properties of something to be created that keep no time with it.
+Handle timeless(hid_t kind) {
+    Handle properties(H5Pcreate(kind), H5Pclose);
+    H5Pset_obj_track_times(properties.id(), 0);
+    return properties;
+}
+
+/// How a file is opened: by all ranks, or by this process alone.
+Handle access_of(const Ranks& ranks) {
+    Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    if (!ranks.alone()) {
+        H5Pset_fapl_mpio(access.id(), *static_cast<const MPI_Comm*>(ranks.communicator), MPI_INFO_NULL);
+        H5Pset_all_coll_metadata_ops(access.id(), 1);
+        H5Pset_coll_metadata_write(access.id(), 1);
+    }
+    return access;
+}
+
+/// In memory, in pieces of so many bytes, and never on disk.
+Handle memory_access() {
+    Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access.id(), std::size_t{1} << 18U, 0);
+    return access;
+}
+
 }  // namespace
 
 Group::Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-             std::filesystem::path file_name, std::uintmax_t file_size)
+             std::filesystem::path file_name, std::uintmax_t file_size, bool alone)
     : file_(std::move(file)),
       group_(std::move(group)),
       path_(std::move(path)),
       file_name_(std::move(file_name)),
-      file_size_(file_size) {}
+      file_size_(file_size),
+      alone_(alone) {}
 
 std::string Group::where(const std::string& name) const {
     const std::string inside = name.empty() ? path_ : path_ + "/" + name;
@@ -131,15 +184,16 @@ Group Group::open_group(const std::string& name) const {
         fail(where(name), "cannot be opened as a group" + cause(),
              "the file is damaged or not of the kind expected");
     }
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
 }
 
 Group Group::create_group(const std::string& name) const {
     const Silence silence;
+    const Handle properties = timeless(H5P_GROUP_CREATE);
     auto handle = std::make_shared<Handle>(
-        H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+        H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Gclose);
     if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
 }
 
 template <class T>
@@ -184,6 +238,13 @@ std::vector<T> Group::read(const std::string& name) const {
 
 std::vector<int> Group::read_ints(const std::string& name) const { return read<int>(name); }
 std::vector<double> Group::read_doubles(const std::string& name) const { return read<double>(name); }
+std::vector<std::int64_t> Group::read_longs(const std::string& name) const {
+    return read<std::int64_t>(name);
+}
+std::string Group::read_bytes(const std::string& name) const {
+    const std::vector<char> bytes = read<char>(name);
+    return {bytes.begin(), bytes.end()};
+}
 
 int Group::read_int(const std::string& name) const {
     const std::vector<int> values = read<int>(name);
@@ -233,14 +294,86 @@ std::string Group::read_string(const std::string& name) const {
 
 void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
                   const void* data) const {
+    const Handle properties = timeless(H5P_DATASET_CREATE);
     const Handle dataset(
-        H5Dcreate2(group_->id(), name.c_str(), memory_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dcreate2(group_->id(), name.c_str(), memory_type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
         H5Dclose);
     if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
     if (H5Sget_simple_extent_npoints(space) == 0) return;
-    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
+    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, transfer.id(), data) < 0) {
         fail(where(name), "cannot be written" + cause(), "see that the disk has room");
     }
+}
+
+void Group::write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
+                       Slab slab, const void* data) const {
+    const Silence silence;
+    const hsize_t width = columns > 0 ? static_cast<hsize_t>(columns) : 1;
+    const int dimensions = columns > 0 ? 2 : 1;
+    const hsize_t ours[2] = {size / width, width};
+    const hsize_t begin[2] = {static_cast<hsize_t>(slab.first), 0};
+    const hsize_t extent[2] = {static_cast<hsize_t>(slab.total), width};
+    if (slab.first < 0 || size % width != 0 || begin[0] + ours[0] > extent[0]) {
+        fail(where(name),
+             "rows " + std::to_string(slab.first) + " to " +
+                 std::to_string(slab.first + static_cast<std::int64_t>(ours[0])) + " of " +
+                 std::to_string(slab.total),
+             "hand over whole rows that lie within the dataset");
+    }
+    const Handle space(H5Screate_simple(dimensions, extent, nullptr), H5Sclose);
+    const Handle memory(H5Screate_simple(dimensions, ours, nullptr), H5Sclose);
+    const Handle properties = timeless(H5P_DATASET_CREATE);
+    const Handle dataset(H5Dcreate2(group_->id(), name.c_str(), memory_type, space.id(), H5P_DEFAULT,
+                                    properties.id(), H5P_DEFAULT),
+                         H5Dclose);
+    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    if (slab.total == 0) return;
+    // A rank without rows takes part all the same: the call is collective.
+    if (ours[0] == 0) {
+        H5Sselect_none(space.id());
+        H5Sselect_none(memory.id());
+    } else {
+        H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, ours, nullptr);
+    }
+    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
+    if (H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), transfer.id(), data) < 0) {
+        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
+    }
+}
+
+void Group::write_rows(const std::string& name, std::span<const double> values, int columns,
+                       Slab slab) const {
+    write_slab(name, H5T_NATIVE_DOUBLE, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const std::int64_t> values, int columns,
+                       Slab slab) const {
+    write_slab(name, H5T_NATIVE_INT64, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const int> values, int columns, Slab slab) const {
+    write_slab(name, H5T_NATIVE_INT, values.size(), columns, slab, values.data());
+}
+
+void Group::write_bytes(const std::string& name, std::string_view bytes) const {
+    const Silence silence;
+    write(name, H5T_NATIVE_UCHAR, array_space(bytes.size(), 0).id(), bytes.data());
+}
+
+std::vector<std::string> Group::names() const {
+    const Silence silence;
+    std::vector<std::string> found;
+    const H5L_iterate_t take = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+        static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+        return 0;
+    };
+    if (H5Literate(group_->id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take, &found) < 0)
+        fail(where(), "cannot be listed" + cause(), "the file is damaged; write it again");
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 void Group::write_ints(const std::string& name, std::span<const int> values, int columns) const {
@@ -258,6 +391,37 @@ void Group::write_longs(const std::string& name, std::span<const std::int64_t> v
     write(name, H5T_NATIVE_INT64, array_space(values.size(), 0).id(), values.data());
 }
 
+void Group::write_floats(const std::string& name, std::span<const float> values, int columns) const {
+    const Silence silence;
+    write(name, H5T_NATIVE_FLOAT, array_space(values.size(), columns).id(), values.data());
+}
+
+void Group::write_bytes(const std::string& name, std::span<const std::uint8_t> values) const {
+    const Silence silence;
+    write(name, H5T_NATIVE_UINT8, array_space(values.size(), 0).id(), values.data());
+}
+
+void Group::attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const {
+    const Handle attribute(H5Acreate2(group_->id(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose);
+    if (!attribute.good() || H5Awrite(attribute.id(), type, data) < 0)
+        fail(where(name), "cannot be written as an attribute" + cause(), "see that the disk has room");
+}
+
+void Group::write_attribute(const std::string& name, std::span<const std::int64_t> values) const {
+    const Silence silence;
+    attach(name, H5T_NATIVE_INT64, array_space(values.size(), 0).id(), values.data());
+}
+
+void Group::write_attribute(const std::string& name, const std::string& text) const {
+    const Silence silence;
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type.id(), text.size());
+    H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    attach(name, type.id(), space.id(), text.data());
+}
+
 void Group::write_int(const std::string& name, int value) const { write_ints(name, {&value, 1}); }
 void Group::write_double(const std::string& name, double value) const { write_doubles(name, {&value, 1}); }
 
@@ -270,7 +434,18 @@ void Group::write_string(const std::string& name, const std::string& text) const
     write(name, type.id(), space.id(), text.c_str());
 }
 
-File File::open(const std::filesystem::path& path) {
+namespace {
+
+Handle root_of(const Handle& file, const std::string& name) {
+    Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
+    if (!root.good())
+        fail(name, "has no root group" + cause(), "the file is damaged; copy or write it again");
+    return root;
+}
+
+}  // namespace
+
+File File::open(const std::filesystem::path& path, const Ranks& ranks) {
     const Silence silence;
     const std::string name = path.string();
     std::error_code error;
@@ -280,7 +455,8 @@ File File::open(const std::filesystem::path& path) {
         fail(name, "is not a file", "give the path of an HDF5 file");
     const std::uintmax_t size = std::filesystem::file_size(path, error);
     if (error) fail(name, "has no size: " + error.message(), "see that the file can be read");
-    auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Handle access = access_of(ranks);
+    auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
     if (!file->good()) {
         const std::string reason = cause();
         if (H5Fis_hdf5(name.c_str()) > 0) {
@@ -289,30 +465,73 @@ File File::open(const std::filesystem::path& path) {
         }
         fail(name, "is not an HDF5 file, or may not be read" + reason, "give the path of an HDF5 file");
     }
-    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
-    if (!root->good())
-        fail(name, "has no root group" + cause(), "the file is damaged; copy or write it again");
-    return File(Group(std::move(file), std::move(root), "", path, size));
+    auto root = std::make_shared<Handle>(root_of(*file, name));
+    return File(Group(std::move(file), std::move(root), "", path, size, ranks.alone()));
 }
 
-File File::create(const std::filesystem::path& path) {
+File File::open_image(const std::string& name, std::span<const char> bytes) {
+    const Silence silence;
+    const Handle access = memory_access();
+    // The library takes a copy; it does not write to what it is given.
+    H5Pset_file_image(access.id(), const_cast<char*>(bytes.data()), bytes.size());
+    auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
+    if (!file->good()) fail(name, "is not an HDF5 file" + cause(), "copy or write it again");
+    auto root = std::make_shared<Handle>(root_of(*file, name));
+    return File(Group(std::move(file), std::move(root), "", name, bytes.size(), true));
+}
+
+File File::create(const std::filesystem::path& path, const Ranks& ranks) {
     const Silence silence;
     const std::string name = path.string();
-    auto file =
-        std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    if (ranks.alone()) {
+        // Made empty now, so that a folder which cannot be written to is told of before the work is done.
+        if (!std::ofstream(path, std::ios::binary | std::ios::trunc)) {
+            fail(name, "cannot be created",
+                 "see that the folder exists, can be written to and the disk has room");
+        }
+        return create_image(name);
+    }
+    const Handle access = access_of(ranks), properties = timeless(H5P_FILE_CREATE);
+    auto file = std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()),
+                                         H5Fclose);
     if (!file->good()) {
         fail(name, "cannot be created" + cause(),
              "see that the folder exists, can be written to and the disk has room");
     }
-    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
-    if (!root->good()) fail(name, "has no root group" + cause(), "write to another file");
-    return File(Group(std::move(file), std::move(root), "", path, 0));
+    auto root = std::make_shared<Handle>(root_of(*file, name));
+    return File(Group(std::move(file), std::move(root), "", path, 0, false));
+}
+
+File File::create_image(const std::string& name) {
+    const Silence silence;
+    const Handle access = memory_access(), properties = timeless(H5P_FILE_CREATE);
+    auto file = std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()),
+                                         H5Fclose);
+    if (!file->good()) fail(name, "cannot be created in memory" + cause(), "see that there is memory");
+    auto root = std::make_shared<Handle>(root_of(*file, name));
+    return File(Group(std::move(file), std::move(root), "", name, 0, true));
+}
+
+std::string_view File::bytes() const {
+    const Silence silence;
+    const std::string name = root_.file_name_.string();
+    void** memory = nullptr;
+    if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0)
+        fail(name, "cannot be finished" + cause(), "see that there is memory");
+    // The size as it would be on disk: the library keeps more memory than that.
+    const ssize_t size = H5Fget_file_image(root_.file_->id(), nullptr, 0);
+    if (size < 0 || H5Fget_vfd_handle(root_.file_->id(), H5P_DEFAULT, reinterpret_cast<void**>(&memory)) < 0)
+        fail(name, "has no bytes" + cause(), "ask for those of a file that is in memory");
+    return {static_cast<const char*>(*memory), static_cast<std::size_t>(size)};
 }
 
 void File::flush() const {
     const Silence silence;
-    if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0) {
-        fail(root_.file_name_.string(), "cannot be written" + cause(), "see that the disk has room");
+    const std::string name = root_.file_name_.string();
+    if (root_.alone_) {
+        write_file(root_.file_name_, {bytes()}, false);
+    } else if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0) {
+        fail(name, "cannot be written" + cause(), "see that the disk has room");
     }
 }
 

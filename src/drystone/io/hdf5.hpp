@@ -1,20 +1,47 @@
 // HDF5 files as folders of numbers: the only room that sees the library's own header.
 //
 // Groups are folders, datasets are files in them. Every error is a drystone::Error that names the file, the dataset and the
-// cure; HDF5 prints nothing of its own meanwhile. HDF5 is not safe to call from several threads: use one thread at a time.
-// What HDF5 hands out is checked here and by the callers; files whose inner tables are garbled can still crash HDF5 1.10 itself.
+// cure; HDF5 prints nothing of its own meanwhile. What HDF5 hands out is checked here and by the callers; files whose inner tables are
+// garbled can still crash HDF5 1.10 itself.
+//
+// Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process while it is at work.
+// lock() holds it for longer: whoever writes a file in several calls while another thread does the same loses nothing but time without it.
+//
+// Ranks: a file may be written or read by several processes together. All calls on such a file are collective then: each rank makes the same
+// calls in the same order with the same names and sizes. Rows of a dataset are the one thing that differs: each rank has a slab of them. All
+// other values are the same on all ranks. One rank is the default, and needs no MPI: it is then neither started nor asked.
+//
+// Files are the same bytes whenever they are written: no times are kept in them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace drystone::hdf5 {
 
 class Handle;
+
+/// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called meanwhile.
+[[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
+
+/// Who opens a file together.
+struct Ranks {
+    /// The MPI_Comm of all of them, by its address (so that this header needs no MPI); nullptr: this process alone.
+    const void* communicator = nullptr;
+
+    [[nodiscard]] bool alone() const { return communicator == nullptr; }
+};
+
+/// Which rows of a dataset are ours: those from `first` on, as many as are handed over, of `total` in all. One rank: {0, n}.
+struct Slab {
+    std::int64_t first = 0, total = 0;
+};
 
 /// A folder of a file. Copies are cheap and keep the file open.
 class Group {
@@ -29,7 +56,10 @@ public:
     [[nodiscard]] double read_double(const std::string& name) const;
     /// All numbers of a dataset of any shape, last index fastest. Numbers too large for an int are refused.
     [[nodiscard]] std::vector<int> read_ints(const std::string& name) const;
+    [[nodiscard]] std::vector<std::int64_t> read_longs(const std::string& name) const;
     [[nodiscard]] std::vector<double> read_doubles(const std::string& name) const;
+    /// Numbers of 8 bits, as text.
+    [[nodiscard]] std::string read_bytes(const std::string& name) const;
     /// Text up to the first zero byte, of fixed or variable length. The bytes are as stored, not always valid UTF-8.
     [[nodiscard]] std::string read_string(const std::string& name) const;
 
@@ -40,7 +70,22 @@ public:
     void write_ints(const std::string& name, std::span<const int> values, int columns = 0) const;
     void write_doubles(const std::string& name, std::span<const double> values, int columns = 0) const;
     void write_longs(const std::string& name, std::span<const std::int64_t> values) const;
+    /// In 32 and 8 bits, for files that are looked at (VTKHDF).
+    void write_floats(const std::string& name, std::span<const float> values, int columns = 0) const;
+    void write_bytes(const std::string& name, std::span<const std::uint8_t> values) const;
+    /// Attributes of the group itself; text of fixed length without a closing byte, as VTKHDF has it.
+    void write_attribute(const std::string& name, std::span<const std::int64_t> values) const;
+    void write_attribute(const std::string& name, const std::string& text) const;
     void write_string(const std::string& name, const std::string& text) const;
+    /// Any bytes, zeros too, as numbers of 8 bits.
+    void write_bytes(const std::string& name, std::string_view bytes) const;
+    /// Our rows of `columns` numbers each; 0: a plain array.
+    void write_rows(const std::string& name, std::span<const double> values, int columns, Slab slab) const;
+    void write_rows(const std::string& name, std::span<const std::int64_t> values, int columns,
+                    Slab slab) const;
+    void write_rows(const std::string& name, std::span<const int> values, int columns, Slab slab) const;
+    /// The names of all members, sorted.
+    [[nodiscard]] std::vector<std::string> names() const;
 
     /// "file.hdf5: /path/name", for messages about what was read.
     [[nodiscard]] std::string where(const std::string& name = "") const;
@@ -48,8 +93,11 @@ public:
 private:
     friend class File;
     Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-          std::filesystem::path file_name, std::uintmax_t file_size);
+          std::filesystem::path file_name, std::uintmax_t file_size, bool alone);
     void write(const std::string& name, std::int64_t memory_type, std::int64_t space, const void* data) const;
+    void attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const;
+    void write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
+                    Slab slab, const void* data) const;
     template <class T>
     [[nodiscard]] std::vector<T> read(const std::string& name) const;
 
@@ -57,19 +105,26 @@ private:
     std::string path_;  // within the file; empty for the root
     std::filesystem::path file_name_;
     std::uintmax_t file_size_ = 0;  // bytes on disk when opened for reading, 0 when created
+    bool alone_ = true;             // one rank
 };
 
 class File {
 public:
     /// Opens for reading.
-    static File open(const std::filesystem::path& path);
-    /// Creates the file; one of that name is replaced.
-    static File create(const std::filesystem::path& path);
+    static File open(const std::filesystem::path& path, const Ranks& ranks = {});
+    /// Opens a file that is in memory. `name` is for messages.
+    static File open_image(const std::string& name, std::span<const char> bytes);
+    /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10 cannot get rid of a file
+    /// that it cannot finish because the disk is full, and crashes later.
+    static File create(const std::filesystem::path& path, const Ranks& ranks = {});
+    /// Creates a file in memory. `name` is for messages.
+    static File create_image(const std::string& name);
 
     [[nodiscard]] const Group& root() const { return root_; }
-    /// Writes out what is buffered and fails if that fails (a full disk). Without it, closing happens when the last Group is
-    /// gone and cannot fail.
+    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file.
     void flush() const;
+    /// The bytes of a file that is in memory, as they would be on disk. Good until the file is changed or closed.
+    [[nodiscard]] std::string_view bytes() const;
 
 private:
     explicit File(Group root) : root_(std::move(root)) {}

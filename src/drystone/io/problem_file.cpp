@@ -263,9 +263,11 @@ const char* name_of(ProblemKind kind) {
     return "unknown";
 }
 
-ProblemFile read_problem(const std::filesystem::path& path) try {
-    const hdf5::File file = hdf5::File::open(path);
-    const Group& root = file.root();
+ProblemFile read_problem(const std::filesystem::path& path) {
+    return read_problem(hdf5::File::open(path).root());
+}
+
+ProblemFile read_problem(const Group& root) try {
     ProblemFile result;
     result.kind = find_kind(root);
     const Group group = root.open_group(std::string("fclib_") + name_of(result.kind));
@@ -275,7 +277,7 @@ ProblemFile read_problem(const std::filesystem::path& path) try {
     if (!faults.empty()) {
         std::string list;
         for (const std::string& fault : faults) list += (list.empty() ? "" : "; ") + fault;
-        fail(path.string(), "cannot be solved as it is", list);
+        fail(root.where(), "cannot be solved as it is", list);
     }
     const auto text = [&](const char* name) {
         const std::string inside = std::string("info/") + name;
@@ -296,7 +298,7 @@ ProblemFile read_problem(const std::filesystem::path& path) try {
         result.solution = read_solution(root.open_group("solution"), result.problem, result.kind);
     return result;
 } catch (const std::bad_alloc&) {
-    fail(path.string(), "does not fit in memory",
+    fail(root.where(), "does not fit in memory",
          "use a machine with more memory, or write the file again if it is damaged");
 }
 

@@ -18,6 +18,10 @@
 
 namespace drystone {
 
+namespace hdf5 {
+class Group;
+}
+
 enum class ProblemKind : std::uint8_t {
     local,           ///< given by its Delassus matrix; 2 or 3 numbers per contact
     global,          ///< given by M and H; 2 or 3 numbers per contact
@@ -47,6 +51,8 @@ struct ProblemFile {
 /// size, otherwise 1. A local problem has one body per contact, of the contact's dimension; with bilateral rows, one of
 /// dimension 1 per row. M and W are made symmetric (see make_symmetric in matrix_file.hpp for what is accepted).
 ProblemFile read_problem(const std::filesystem::path& path);
+/// The same from a file that is open.
+ProblemFile read_problem(const hdf5::Group& root);
 
 /// Writes the problem, its guesses and its solution; all numbers of H, f, w, mu, W and of a sparse M are kept to the bit, and
 /// those of a block-diagonal M, which is held as its inverse, to rounding. The file appears complete or not at all: it is

@@ -35,32 +35,6 @@ Rotation<3> facing(const Vec<3>& normal) {
     return rotation;
 }
 
-Vec<2> random_direction(const Random& random, std::uint64_t id, Vec<2> /*plane*/) {
-    const double angle = 2 * std::numbers::pi * random(id, draw_direction);
-    return {std::cos(angle), std::sin(angle)};
-}
-Vec<3> random_direction(const Random& random, std::uint64_t id, Vec<3> /*space*/) {
-    const double z = random.between(-1, 1, id, draw_direction),
-                 angle = 2 * std::numbers::pi * random(id, draw_direction + 1);
-    const double r = std::sqrt(1 - z * z);
-    return {r * std::cos(angle), r * std::sin(angle), z};
-}
-
-Rotation<2> random_rotation(const Random& random, std::uint64_t id, Vec<2> /*plane*/) {
-    return {2 * std::numbers::pi * random(id, draw_rotation)};
-}
-/// Uniform over all rotations (Shoemake 1992, "Uniform random rotations").
-Rotation<3> random_rotation(const Random& random, std::uint64_t id, Vec<3> /*space*/) {
-    const double u = random(id, draw_rotation);
-    const double a = 2 * std::numbers::pi * random(id, draw_rotation + 1),
-                 b = 2 * std::numbers::pi * random(id, draw_rotation + 2);
-    Rotation<3> rotation;
-    rotation.q = Eigen::Quaterniond(std::sqrt(u) * std::cos(b), std::sqrt(1 - u) * std::sin(a),
-                                    std::sqrt(1 - u) * std::cos(a), std::sqrt(u) * std::sin(b))
-                     .normalized();
-    return rotation;
-}
-
 Rotation<2> read_rotation(const Table& table, Vec<2> /*plane*/) {
     return {degree * table.number("angle", want::angle).value_or(0)};
 }
@@ -103,18 +77,8 @@ Spin<3> read_spin(const Table& table, Vec<3> /*space*/) {
 }
 
 template <int d>
-Index next_id(const SceneReader<d>& reader) {
-    return reader.plan.scene.bodies.count();
-}
-
-/// The shape that a body gets, by its id where there are several.
-template <int d>
-const typename ShapeBook<d>::Variant& variant_for(const SceneReader<d>& reader,
-                                                  const typename ShapeBook<d>::Entry& entry) {
-    const std::size_t count = entry.variants.size();
-    if (count == 1) return entry.variants.front();
-    const double u = Random(reader.seed)(static_cast<std::uint64_t>(next_id(reader)), draw_variant);
-    return entry.variants[std::min(static_cast<std::size_t>(u * static_cast<double>(count)), count - 1)];
+GlobalId next_id(const SceneReader<d>& reader) {
+    return reader.plan.scene.bodies.next_id;
 }
 
 /// Adds the body; what the scene refuses becomes a fault of the table. False then.
@@ -141,6 +105,18 @@ void name_next(SceneReader<d>& reader, const Table& table) {
     reader.plan.names.bodies[next_id(reader)] = *name;
 }
 
+/// Adds a body that may be driven.
+template <int d>
+bool add(SceneReader<d>& reader, const Table& table, BodyPlan<d> body, std::optional<Drive<d>> drive) {
+    if (drive) {
+        drive->body = reader.plan.scene.bodies.next_id;
+        if (drive->guide) body.motion = Motion::guided;
+        if (!table.has("motion")) drive->spin = body.spin;
+        reader.plan.scene.drives.push_back(std::move(*drive));
+    }
+    return add(reader, table, body);
+}
+
 template <int d>
 void read_body(SceneReader<d>& reader, const Table& table) {
     const std::size_t before = table.faults();
@@ -155,17 +131,18 @@ void read_body(SceneReader<d>& reader, const Table& table) {
     body.motion = table.flag("held").value_or(false) ? Motion::held : Motion::free;
     body.mass = table.number("mass", want::mass);
     const double size = table.number("size", want::factor).value_or(1);
+    auto drive = read_drive<d>(table, body.motion == Motion::held);
     name_next(reader, table);
     table.finish();
     if (table.faults() != before || !shape || !material || !position) return;
 
-    const auto& variant = variant_for(reader, *shape);
+    const auto& variant = draw_variant(shape->variants, Random(reader.seed), next_id(reader));
     body.shape = variant.shape;
     body.size = variant.size * size;
     body.material = *material;
     body.pose.position = *position + matrix(rotation) * (size * variant.pose.position);
     body.pose.rotation = after(rotation, variant.pose.rotation);
-    add(reader, table, body);
+    add(reader, table, body, std::move(drive));
 }
 
 /// The scene's one half-space.
@@ -181,14 +158,14 @@ Index half_space(SceneReader<d>& reader) {
 
 template <int d>
 bool add_wall(SceneReader<d>& reader, const Table& table, const Vec<d>& point, const Vec<d>& normal,
-              Index material, const Vec<d>& velocity) {
+              Index material, const Vec<d>& velocity, std::optional<Drive<d>> drive = {}) {
     BodyPlan<d> wall;
     wall.shape = half_space(reader);
     wall.material = material;
     wall.motion = Motion::held;
     wall.pose = {point, facing(normal)};
     wall.velocity = velocity;
-    return add(reader, table, wall);
+    return add(reader, table, wall, std::move(drive));
 }
 
 template <int d>
@@ -203,12 +180,13 @@ void read_wall(SceneReader<d>& reader, const Table& table) {
     const Vec<d> velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
     if (normal && normal->isZero(0))
         table.fault("normal", "has no length", "give a direction, into the free side");
+    auto drive = read_drive<d>(table, true);
     if (table.has("spin"))
         table.fault("spin", "a wall has no end and cannot turn", "use a held body of another shape");
     name_next(reader, table);
     table.finish();
     if (table.faults() != before || !point || !normal || !material) return;
-    add_wall<d>(reader, table, *point, normal->normalized(), *material, velocity);
+    add_wall<d>(reader, table, *point, normal->normalized(), *material, velocity, std::move(drive));
 }
 
 /// Sides of a box, two per direction; floor and top are of the last.
@@ -266,26 +244,6 @@ void read_box(SceneReader<d>& reader, const Table& table) {
     }
 }
 
-struct Span {
-    double low = 1, high = 1;
-};
-
-/// One number, or the two ends of a range.
-std::optional<Span> read_span(const Table& table, std::string_view key, const Wanted& wanted) {
-    if (!table.is(key, Value::Kind::list)) {
-        const auto one = table.number(key, wanted);
-        if (!one) return std::nullopt;
-        return Span{*one, *one};
-    }
-    const auto ends = table.numbers(key, wanted, 2);
-    if (!ends) return std::nullopt;
-    if ((*ends)[0] > (*ends)[1]) {
-        table.fault(key, fmt::format("[{}, {}] falls", (*ends)[0], (*ends)[1]), "give the smaller end first");
-        return std::nullopt;
-    }
-    return Span{(*ends)[0], (*ends)[1]};
-}
-
 template <int d>
 struct Lattice {
     std::array<std::int64_t, 3> count = {1, 1, 1};
@@ -294,10 +252,7 @@ struct Lattice {
     bool hexagonal = false;
     double rows_shifted = 0;
     double shift = 0;
-    std::optional<Span> size, mass;
-    double speed = 0;  ///< in random directions
-    Vec<d> velocity = Vec<d>::Zero();
-    bool turned = false;
+    std::optional<Span> mass;
     bool held = false;
 };
 
@@ -344,14 +299,7 @@ Lattice<d> read_lattice_fields(const Table& table) {
     }
     lattice.rows_shifted = table.number("rows_shifted", want::distance).value_or(0);
     lattice.shift = table.number("shift", want::length_or_zero).value_or(0);
-    lattice.size = read_span(table, "size", want::factor);
     lattice.mass = read_span(table, "mass", want::mass);
-    if (table.is("velocity", Value::Kind::list)) {
-        lattice.velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
-    } else {
-        lattice.speed = table.number("velocity", want::speed).value_or(0);
-    }
-    lattice.turned = table.choice("rotation", {"none", "random"}).value_or(0) == 1;
     lattice.held = table.flag("held").value_or(false);
     return lattice;
 }
@@ -359,11 +307,10 @@ Lattice<d> read_lattice_fields(const Table& table) {
 template <int d>
 void read_lattice(SceneReader<d>& reader, const Table& table) {
     const std::size_t before = table.faults();
-    const auto shape = read_shape_field(reader, table);
-    const auto material = read_material_field(reader, table);
+    const auto recipe = read_recipe(reader, table, false);
     const Lattice<d> lattice = read_lattice_fields<d>(table);
     table.finish();
-    if (table.faults() != before || !shape || !material) return;
+    if (table.faults() != before || !recipe) return;
 
     const Random random(reader.seed);
     std::array<std::int64_t, 3> at{};
@@ -371,25 +318,15 @@ void read_lattice(SceneReader<d>& reader, const Table& table) {
         for (at[1] = 0; at[1] < lattice.count[1]; ++at[1]) {
             for (at[0] = 0; at[0] < lattice.count[0]; ++at[0]) {
                 const auto id = static_cast<std::uint64_t>(next_id(reader));
-                const auto& variant = variant_for(reader, *shape);
-                BodyPlan<d> body;
-                body.shape = variant.shape;
-                body.material = *material;
+                BodyPlan<d> body = draw_body(*recipe, random, next_id(reader));
                 body.motion = lattice.held ? Motion::held : Motion::free;
-                body.size = variant.size;
-                if (lattice.size)
-                    body.size *= random.between(lattice.size->low, lattice.size->high, id, draw_size);
                 if (lattice.mass)
-                    body.mass = random.between(lattice.mass->low, lattice.mass->high, id, draw_mass);
+                    body.mass = random.between(lattice.mass->low, lattice.mass->high, id, draws::mass);
                 body.pose.position = place(lattice, at);
                 for (int k = 0; k < d && lattice.shift > 0; ++k) {
-                    const std::uint64_t draw = draw_shift + static_cast<std::uint64_t>(k);
+                    const std::uint64_t draw = draws::shift + static_cast<std::uint64_t>(k);
                     body.pose.position[k] += random.between(-lattice.shift, lattice.shift, id, draw);
                 }
-                body.pose.rotation =
-                    lattice.turned ? random_rotation(random, id, Vec<d>()) : variant.pose.rotation;
-                body.velocity = lattice.velocity;
-                if (lattice.speed > 0) body.velocity = lattice.speed * random_direction(random, id, Vec<d>());
                 if (!add(reader, table, body)) return;
             }
         }
@@ -400,10 +337,24 @@ void read_lattice(SceneReader<d>& reader, const Table& table) {
 
 template <int d>
 void read_bodies(SceneReader<d>& reader, const Table& root) {
-    if (const auto box = root.table("box")) read_box(reader, *box);
-    for (const Table& table : root.tables("wall")) read_wall(reader, table);
-    for (const Table& table : root.tables("body")) read_body(reader, table);
-    for (const Table& table : root.tables("lattice")) read_lattice(reader, table);
+    if (const auto box = root.table("box")) {
+        note_origin(reader, *box);
+        read_box(reader, *box);
+    }
+    for (const Table& table : root.tables("wall")) {
+        note_origin(reader, table);
+        read_wall(reader, table);
+    }
+    for (const Table& table : root.tables("body")) {
+        note_origin(reader, table);
+        read_body(reader, table);
+    }
+    read_rings(reader, root);
+    for (const Table& table : root.tables("lattice")) {
+        note_origin(reader, table);
+        read_lattice(reader, table);
+    }
+    read_fills(reader, root);
 }
 
 template void read_bodies(SceneReader<2>&, const Table&);

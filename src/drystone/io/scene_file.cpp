@@ -79,31 +79,28 @@ void read_domain(const Table& root, Domain<d>& domain) {
     table->finish();
 }
 
-void read_output(const Table& root, OutputPlan& output) {
-    const auto table = root.table("output");
-    if (!table) return;
-    output.frames_every = table->number("frames_every", want::interval).value_or(0);
-    output.measurements_every = table->number("measurements_every", want::interval).value_or(0);
-    table->finish();
-}
-
 template <int d>
-RunPlan<d> read_plan(const Table& root, const Faults& faults, const std::filesystem::path& file) {
+RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files, bool place) {
     SceneReader<d> reader;
-    reader.folder = file.parent_path();
+    reader.files = &files;
+    reader.place = place;
     RunPlan<d>& plan = reader.plan;
-    plan.title = root.text("title").value_or(file.stem().string());
-    plan.scene.gravity = root.template vector<d>("gravity", want::acceleration).value_or(Vec<d>::Zero());
+    plan.title = root.text("title").value_or(files.scene.stem().string());
+    read_gravity(plan.scene, root);
     reader.seed = static_cast<std::uint64_t>(
         root.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
     read_time(root, plan.options);
     read_scheme(root, plan.options.step);
     read_solver(root, plan.options.step.solve, plan.solver);
     read_domain<d>(root, plan.scene.domain);
+    read_cell(plan.scene, root);
     read_output(root, plan.output);
     read_materials(reader, root, plan.options.step.scheme == Scheme::look_ahead);
     read_shapes(reader, root);
     read_bodies(reader, root);
+    read_feeds(reader, root);
+    read_measures(reader, root);
+    read_stop(root, plan.options.stop);
     root.finish();
     faults.throw_if_any();
     return std::move(plan);
@@ -111,22 +108,28 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, const std::filesys
 
 }  // namespace
 
-AnyPlan read_scene(const std::filesystem::path& file) {
-    const Value value = read_toml(file);
-    Faults faults(file);
+AnyPlan read_scene(const std::filesystem::path& file, bool place) {
+    SceneFiles files = open_scene(file);
+    return read_scene(files, place);
+}
+
+AnyPlan read_scene(SceneFiles& files, bool place) {
+    const Value value = read_toml(files.scene, files.text);
+    Faults faults(files.scene);
     const Table root(value, "", faults);
     root.need("dimension", "2 (the plane) or 3 (space)");
     const auto dimension = root.integer("dimension", 2, 3);
     if (!dimension) faults.throw_if_any();
-    if (*dimension == 2) return read_plan<2>(root, faults, file);
-    return read_plan<3>(root, faults, file);
+    if (*dimension == 2) return read_plan<2>(root, faults, files, place);
+    return read_plan<3>(root, faults, files, place);
 }
 
 template <int d>
 std::string name_of_body(const RunPlan<d>& plan, Index body) {
-    const auto found = plan.names.bodies.find(body);
+    const GlobalId id = plan.scene.bodies.id[body];
+    const auto found = plan.names.bodies.find(id);
     if (found != plan.names.bodies.end()) return found->second;
-    return fmt::format("body {} ({})", body, plan.names.shapes[plan.scene.bodies.shape[body]]);
+    return fmt::format("body {} ({})", id, plan.names.shapes[plan.scene.bodies.shape[body]]);
 }
 
 template std::string name_of_body(const RunPlan<2>&, Index);

@@ -1,33 +1,18 @@
 // What the parts of the scene reader share. Not for use outside scene_*.cpp.
 #pragma once
 
-#include "drystone/io/random.hpp"
+#include "drystone/base/random.hpp"
 #include "drystone/io/scene_file.hpp"
 #include "drystone/io/scene_table.hpp"
 
 namespace drystone {
 
-/// What each random number of a body is for. Numbers are never reused, so that a new field changes no old scene.
-enum BodyDraw : std::uint64_t {
-    draw_size = 0,
-    draw_mass = 1,
-    draw_shift = 2,      // 2, 3, 4
-    draw_direction = 5,  // 5, 6
-    draw_rotation = 7,   // 7, 8, 9
-    draw_variant = 10,
-};
-
 /// A shape as the user named it: one or several of the scene's, one of which each body gets by its id.
 template <int d>
 struct ShapeBook {
-    struct Variant {
-        Index shape = 0;  ///< in Scene::shapes
-        double size = 1;  ///< factor that makes the scene's shape the user's
-        Pose<d> pose;     ///< the scene's shape in the user's own axes
-    };
     struct Entry {
         std::string name;
-        std::vector<Variant> variants;
+        std::vector<ShapeVariant<d>> variants;
     };
     std::vector<Entry> entries;
     std::optional<Index> inline_ball;  ///< shared by all balls that are described where they are used
@@ -40,7 +25,8 @@ struct SceneReader {
     ShapeBook<d> shapes;
     std::vector<std::string> faulty_materials;
     std::uint64_t seed = 1;
-    std::filesystem::path folder;  ///< of the scene file: other files are looked for there
+    bool place = true;            ///< false: random bodies are left out; a checkpoint has them
+    SceneFiles* files = nullptr;  ///< never null while reading: files that the scene names are had from here
 };
 
 // scene_shapes.cpp
@@ -59,8 +45,58 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic);
 template <int d>
 std::optional<Index> read_material_field(SceneReader<d>& reader, const Table& table);
 
+// scene_motion.cpp
+/// The fields `motion`, `belt` and `guide` of a body or wall; nothing if it has none. The body it belongs to is left to the caller.
+template <int d>
+std::optional<Drive<d>> read_drive(const Table& table, bool held);
+/// The field `gravity`: a vector, or a table for one that turns.
+template <int d>
+void read_gravity(Scene<d>& scene, const Table& root);
+/// [cell]: how the periodic cell changes.
+template <int d>
+void read_cell(Scene<d>& scene, const Table& root);
+
+// scene_ring.cpp
+/// All [[ring]]; none in space.
+template <int d>
+void read_rings(SceneReader<d>& reader, const Table& root);
+
+// scene_grains.cpp
+struct Span {
+    double low = 1, high = 1;
+};
+/// One number, or the two ends of a range.
+std::optional<Span> read_span(const Table& table, std::string_view key, const Wanted& wanted);
+/// The fields shape, material and size, or mix, and rotation and velocity. `turned`: what holds where `rotation` is absent. Nothing if
+/// faulty.
+template <int d>
+std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table, bool turned);
+/// A part of space in the field `region`. Nothing if faulty.
+template <int d>
+std::optional<Region<d>> read_region(SceneReader<d>& reader, const Table& table);
+/// All [[fill]].
+template <int d>
+void read_fills(SceneReader<d>& reader, const Table& root);
+/// All [[source]] and [[sink]].
+template <int d>
+void read_feeds(SceneReader<d>& reader, const Table& root);
+/// [stop]
+void read_stop(const Table& root, StopRule& rule);
+
+// scene_output.cpp
+/// [output]
+void read_output(const Table& root, OutputPlan& output);
+/// All [[measure]]; after the domain has been read.
+template <int d>
+void read_measures(SceneReader<d>& reader, const Table& root);
+
 // scene_bodies.cpp
-/// The box, walls, bodies and lattices, in this order, which is that of their ids.
+/// Notes that the bodies that follow are made from this table.
+template <int d>
+void note_origin(SceneReader<d>& reader, const Table& table) {
+    reader.plan.names.origins.push_back({reader.plan.scene.bodies.next_id, table.line(), table.path()});
+}
+/// The box, walls, bodies, rings, lattices and fills, in this order, which is that of their ids.
 template <int d>
 void read_bodies(SceneReader<d>& reader, const Table& root);
 

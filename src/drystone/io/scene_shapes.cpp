@@ -2,6 +2,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/io/scene_reader.hpp"
 #include "drystone/shapes/surface_file.hpp"
+#include "drystone/shapes/vessels.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,6 @@ namespace drystone {
 
 namespace {
 
-template <int d>
-using Variant = typename ShapeBook<d>::Variant;
 template <int d>
 using Entry = typename ShapeBook<d>::Entry;
 
@@ -81,12 +80,12 @@ std::optional<Made<3>> read_superellipsoid(const Table& table) {
 }
 
 /// The file of the field `file`, scaled.
-std::optional<Surface<3>> read_surface_field(const Table& table, const std::filesystem::path& folder) {
+std::optional<Surface<3>> read_surface_field(const Table& table, SceneFiles& files) {
     const auto name = table.text("file");
     const double scale = table.number("scale", want::factor).value_or(1);
     if (!name) return std::nullopt;
     try {
-        Surface<3> surface = read_surface(folder / *name);
+        Surface<3> surface = read_surface(files.path_of(*name), files.read(*name));
         for (Vec<3>& x : surface.vertices) x *= scale;
         return surface;
     } catch (const Error& error) {
@@ -95,7 +94,7 @@ std::optional<Surface<3>> read_surface_field(const Table& table, const std::file
     }
 }
 
-std::optional<Made<3>> read_polyhedron(const Table& table, const std::filesystem::path& folder) {
+std::optional<Made<3>> read_polyhedron(const Table& table, SceneFiles& files) {
     const bool by_file = table.has("file"), by_points = table.has("points");
     if (by_file == by_points) {
         table.fault("points", by_file ? "stands beside 'file'" : "is missing",
@@ -107,7 +106,7 @@ std::optional<Made<3>> read_polyhedron(const Table& table, const std::filesystem
         if (!points) return std::nullopt;
         return made_from(make_polyhedron(*points));
     }
-    const auto surface = read_surface_field(table, folder);
+    const auto surface = read_surface_field(table, files);
     if (!surface) return std::nullopt;
     return made_from(make_polyhedron(surface->vertices));
 }
@@ -119,11 +118,48 @@ std::optional<Made<2>> read_polygon(const Table& table) {
     return made_from(make_polygon(*points));
 }
 
-std::optional<Made<3>> read_mesh(const Table& table, const std::filesystem::path& folder) {
+std::optional<Made<3>> read_mesh(const Table& table, SceneFiles& files) {
     table.need("file", "the name of an OBJ or STL file");
-    auto surface = read_surface_field(table, folder);
+    auto surface = read_surface_field(table, files);
     if (!surface) return std::nullopt;
     return Made<3>{make_mesh(std::move(surface->vertices), std::move(surface->elements)), 1, {}};
+}
+
+std::optional<Made<3>> read_drum(const Table& table) {
+    const std::size_t before = table.faults();
+    DrumPlan plan;
+    table.need("radius", want::length);
+    table.need("length", want::length);
+    plan.radius = table.number("radius", want::length).value_or(1);
+    plan.length = table.number("length", want::length).value_or(1);
+    plan.segments = static_cast<int>(table.integer("segments", 3, 10'000).value_or(plan.segments));
+    plan.caps = table.flag("caps").value_or(true);
+    if (const auto lifters = table.table("lifters")) {
+        lifters->need("count", "how many there are");
+        lifters->need("height", want::length);
+        plan.lifters = static_cast<int>(lifters->integer("count", 0, 1000).value_or(0));
+        plan.lifter_height = lifters->number("height", want::length).value_or(0);
+        plan.lifter_width = lifters->number("width", want::length).value_or(plan.lifter_height);
+        lifters->finish();
+    }
+    if (table.faults() != before) return std::nullopt;
+    return Made<3>{make_drum(plan), 1, {}};
+}
+
+std::optional<Made<3>> read_hopper(const Table& table) {
+    const std::size_t before = table.faults();
+    HopperPlan plan;
+    for (const char* key : {"radius", "outlet", "height"}) table.need(key, want::length);
+    plan.radius = table.number("radius", want::length).value_or(1);
+    plan.outlet = table.number("outlet", want::length).value_or(0.1);
+    plan.height = table.number("height", want::length).value_or(1);
+    plan.rise = table.number("rise", want::length_or_zero).value_or(0);
+    plan.pyramid = table.choice("form", {"cone", "pyramid"}).value_or(0) == 1;
+    if (plan.pyramid && table.has("segments"))
+        table.fault("segments", "a pyramid has four sides", "leave it out, or set form = \"cone\"");
+    plan.segments = static_cast<int>(table.integer("segments", 3, 10'000).value_or(plan.segments));
+    if (table.faults() != before) return std::nullopt;
+    return Made<3>{make_hopper(plan), 1, {}};
 }
 
 struct RandomGrain {
@@ -204,7 +240,8 @@ std::vector<Made<d>> one(std::optional<Made<d>> made) {
 
 constexpr std::string_view types_2d[] = {"disk", "rectangle", "ellipse", "polygon", "random-polygon"};
 constexpr std::string_view types_3d[] = {"sphere",         "capsule",    "box",  "ellipsoid",
-                                         "superellipsoid", "polyhedron", "mesh", "random-polyhedron"};
+                                         "superellipsoid", "polyhedron", "mesh", "random-polyhedron",
+                                         "drum",           "hopper"};
 
 /// What a type of the other dimension is called in this one.
 std::string_view counterpart(std::string_view type) {
@@ -223,10 +260,9 @@ std::string_view counterpart(std::string_view type) {
 
 template <int d>
 std::optional<std::string_view> read_type(const Table& table) {
-    if (!table.need("type",
-                    d == 2 ? "a type: disk, rectangle, ellipse, polygon or random-polygon"
-                           : "a type: sphere, capsule, box, ellipsoid, superellipsoid, polyhedron, mesh or "
-                             "random-polyhedron"))
+    if (!table.need("type", d == 2 ? "a type: disk, rectangle, ellipse, polygon or random-polygon"
+                                   : "a type: sphere, capsule, box, ellipsoid, superellipsoid, polyhedron, "
+                                     "random-polyhedron, mesh, drum or hopper"))
         return std::nullopt;
     std::span<const std::string_view> here = types_3d, there = types_2d;
     if (d == 2) std::swap(here, there);
@@ -246,7 +282,7 @@ std::optional<std::string_view> read_type(const Table& table) {
 }
 
 std::vector<Made<2>> read_by_type(const Table& table, std::string_view type, const Random& random,
-                                  const std::filesystem::path& /*folder*/, Vec<2> /*plane*/) {
+                                  SceneFiles& /*files*/, Vec<2> /*plane*/) {
     if (type == "disk") return one(read_ball<2>(table));
     if (type == "rectangle") return one(read_box<2>(table));
     if (type == "ellipse") return one(read_ellipsoid<2>(table));
@@ -255,14 +291,16 @@ std::vector<Made<2>> read_by_type(const Table& table, std::string_view type, con
 }
 
 std::vector<Made<3>> read_by_type(const Table& table, std::string_view type, const Random& random,
-                                  const std::filesystem::path& folder, Vec<3> /*space*/) {
+                                  SceneFiles& files, Vec<3> /*space*/) {
     if (type == "sphere") return one(read_ball<3>(table));
     if (type == "capsule") return one(read_capsule(table));
     if (type == "box") return one(read_box<3>(table));
     if (type == "ellipsoid") return one(read_ellipsoid<3>(table));
     if (type == "superellipsoid") return one(read_superellipsoid(table));
-    if (type == "polyhedron") return one(read_polyhedron(table, folder));
-    if (type == "mesh") return one(read_mesh(table, folder));
+    if (type == "polyhedron") return one(read_polyhedron(table, files));
+    if (type == "mesh") return one(read_mesh(table, files));
+    if (type == "drum") return one(read_drum(table));
+    if (type == "hopper") return one(read_hopper(table));
     return read_random_grains<3>(table, random);
 }
 
@@ -274,7 +312,7 @@ std::optional<Entry<d>> read_shape(SceneReader<d>& reader, const Table& table, c
     if (!type) return std::nullopt;  // without the type nobody knows which fields there are
     std::vector<Made<d>> all;
     try {
-        all = read_by_type(table, *type, Random(reader.seed, stream_of(name)), reader.folder, Vec<d>());
+        all = read_by_type(table, *type, Random(reader.seed, stream_of(name)), *reader.files, Vec<d>());
     } catch (const Error& error) {
         table.fault("", error.what());
     }
@@ -338,7 +376,7 @@ std::optional<Entry<d>> read_shape_field(SceneReader<d>& reader, const Table& ta
     for (const Entry<d>& entry : book.entries) {
         if (entry.name == *name) return entry;
         names.push_back(entry.name);
-        for (const Variant<d>& variant : entry.variants) {
+        for (const ShapeVariant<d>& variant : entry.variants) {
             if (reader.plan.names.shapes[variant.shape] == *name) return Entry<d>{*name, {variant}};
         }
     }

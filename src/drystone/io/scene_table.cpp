@@ -1,6 +1,6 @@
 #include "drystone/io/scene_table.hpp"
 
-#include "drystone/base/error.hpp"
+#include "drystone/base/edit_distance.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <numeric>
 
 namespace drystone {
 
@@ -70,22 +69,6 @@ std::string shown(const Value& value) {
     return "a date or time";
 }
 
-/// Levenshtein's distance: the number of letters to insert, delete or replace.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t above = row[j + 1];
-            row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-            diagonal = above;
-        }
-    }
-    return row.back();
-}
-
 /// Letters to change; a part of a name that is long enough to mean something counts as one mistake.
 std::size_t unlikeness(std::string_view typed, std::string_view name) {
     const bool part = typed.size() >= 3 && name.find(typed) != std::string_view::npos;
@@ -96,7 +79,28 @@ std::string counted(std::size_t size) {
     return size == 0 ? std::string("a list of numbers") : fmt::format("{} numbers", size);
 }
 
+std::vector<SceneFault> by_line(std::vector<SceneFault> faults) {
+    std::stable_sort(faults.begin(), faults.end(),
+                     [](const SceneFault& a, const SceneFault& b) { return a.line < b.line; });
+    return faults;
+}
+
+std::string lines_of(const std::filesystem::path& file, const std::vector<SceneFault>& faults) {
+    std::string text;
+    for (const SceneFault& fault : faults) text += (text.empty() ? "" : "\n") + text_of(file, fault);
+    return text;
+}
+
 }  // namespace
+
+std::string text_of(const std::filesystem::path& file, const SceneFault& fault) {
+    const std::string place =
+        fault.line > 0 ? fmt::format("{}:{}", file.string(), fault.line) : file.string();
+    return fmt::format("{}: {}{}{}", place, fault.field, fault.field.empty() ? "" : ": ", fault.message);
+}
+
+SceneError::SceneError(const std::filesystem::path& file, std::vector<SceneFault> all)
+    : Error(lines_of(file, by_line(all))), faults(by_line(std::move(all))) {}
 
 const Value* Value::find(std::string_view name) const {
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -110,22 +114,24 @@ void Faults::add(int line, const std::string& where, const std::string& what, co
 }
 
 void Faults::add(int line, const std::string& where, const std::string& message) {
-    const std::string place = line > 0 ? fmt::format("{}:{}", file_.string(), line) : file_.string();
-    faults_.emplace_back(line, fmt::format("{}: {}{}{}", place, where, where.empty() ? "" : ": ", message));
+    faults_.push_back({line, where, message});
 }
 
 void Faults::throw_if_any() const {
-    if (faults_.empty()) return;
-    auto sorted = faults_;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::string text;
-    for (const auto& [line, message] : sorted) text += (text.empty() ? "" : "\n") + message;
-    throw Error(text);
+    if (!faults_.empty()) throw SceneError(file_, faults_);
 }
 
 bool Wanted::accepts(double x) const {
     return std::isfinite(x) && (above ? x > least : x >= least) && x <= most;
+}
+
+Table::Table(const Value& value, std::string path, Faults& faults)
+    : value_(&value), path_(std::move(path)), faults_(&faults), text_(find_table_text(path_)) {}
+
+std::string_view Table::kind() const {
+    if (text_ == nullptr || text_->selector.empty()) return {};
+    const Value* selector = value_->find(text_->selector);
+    return selector == nullptr ? std::string_view() : std::string_view(selector->text);
 }
 
 std::string Table::path(std::string_view key) const {
@@ -147,7 +153,9 @@ void Table::fault(std::string_view key, const std::string& message) const {
 }
 
 const Value* Table::value(std::string_view key) const {
-    known_.emplace(key);
+    const bool first = known_.emplace(key).second;
+    if (first && (text_ == nullptr || find_field_text(*text_, kind(), key) == nullptr))
+        note_undescribed(path_, key);
     return value_->find(key);
 }
 
@@ -300,24 +308,41 @@ std::vector<Table> Table::tables(std::string_view key) const {
     return {};
 }
 
+std::string Table::cure_for_unknown(const std::string& key) const {
+    std::set<std::string> names(known_.begin(), known_.end());
+    if (text_ != nullptr) {
+        for (const FieldText* field : fields_of(*text_, kind())) {
+            // Those of one dimension only are known where they were asked for.
+            if (field->only == 0) names.emplace(field->key);
+            if (field->key == key && field->only != 0) return fmt::format("it belongs to {}D", field->only);
+        }
+    }
+    const std::string cure = suggestion(key, std::vector<std::string>(names.begin(), names.end()));
+    if (cure.starts_with("did you mean")) return cure;
+    for (const TableText& other : table_texts()) {
+        if (!other.heading.starts_with('[')) continue;
+        const bool there = std::any_of(other.fields.begin(), other.fields.end(),
+                                       [&](const FieldText& field) { return field.key == key; });
+        if (there) return fmt::format("did you mean the one of {}?", other.heading);
+    }
+    return cure;
+}
+
 void Table::finish() const {
-    const std::vector<std::string> names(known_.begin(), known_.end());
     for (std::size_t k = 0; k < value_->names.size(); ++k) {
         const std::string& key = value_->names[k];
-        if (known_.contains(key)) continue;
-        faults_->add(value_->items[k].line, path(key), "there is no such field", suggestion(key, names));
+        if (!known_.contains(key))
+            faults_->add(value_->items[k].line, path(key), "there is no such field", cure_for_unknown(key));
     }
 }
 
-Value read_toml(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(file))
-        fail(file.string(), "cannot be opened", "give the path of a scene file (TOML)");
+Value read_toml(const std::filesystem::path& file, std::string_view text) {
     try {
-        return value_of(toml::parse(stream, file.string()));
+        return value_of(toml::parse(text, file.string()));
     } catch (const toml::parse_error& error) {
-        throw Error(fmt::format("{}:{}: {}; write it as TOML (toml.io)", file.string(),
-                                error.source().begin.line, error.description()));
+        const int line = static_cast<int>(error.source().begin.line);
+        throw SceneError(file,
+                         {{line, "", fmt::format("{}; write it as TOML (toml.io)", error.description())}});
     }
 }
 

@@ -2,9 +2,12 @@
 //
 // The TOML library is seen by scene_table.cpp alone. A getter never throws: it notes the fault, with file, line and field, and answers
 // with nothing; so one reading finds all faults. Each getter also notes that its field is known, and finish() complains of the others.
+// Every field that a getter asks for is described in scene_fields.cpp.
 #pragma once
 
+#include "drystone/base/error.hpp"
 #include "drystone/base/geometry.hpp"
+#include "drystone/io/scene_fields.hpp"
 
 #include <filesystem>
 #include <initializer_list>
@@ -35,6 +38,22 @@ struct Value {
     [[nodiscard]] const Value* find(std::string_view name) const;
 };
 
+/// One thing that is wrong with a file, or looks wrong.
+struct SceneFault {
+    int line = 0;         ///< 0: not known
+    std::string field;    ///< "body[3].radius"; may be empty
+    std::string message;  ///< what is wrong and what to do
+};
+
+/// "file.toml:12: body[3].radius: -1; give a positive length in m"
+std::string text_of(const std::filesystem::path& file, const SceneFault& fault);
+
+/// All faults of a file; what() has one per line, in the order of the file's lines.
+struct SceneError : Error {
+    SceneError(const std::filesystem::path& file, std::vector<SceneFault> all);
+    std::vector<SceneFault> faults;
+};
+
 /// Everything that is wrong with a file.
 class Faults {
 public:
@@ -44,13 +63,13 @@ public:
     /// The same with a message that is already whole.
     void add(int line, const std::string& where, const std::string& message);
     [[nodiscard]] std::size_t count() const { return faults_.size(); }
-    /// Throws Error with all of them, one per line, in the order of the file's lines; nothing if there are none.
+    /// Throws SceneError with all of them, in the order of the file's lines; nothing if there are none.
     void throw_if_any() const;
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
 private:
     std::filesystem::path file_;
-    std::vector<std::pair<int, std::string>> faults_;
+    std::vector<SceneFault> faults_;
 };
 
 /// What a number must be, in the words of the message: "give <words>".
@@ -91,8 +110,7 @@ inline constexpr Wanted fraction{"a number from 0 to 1", 0, false, 1};
 
 class Table {
 public:
-    Table(const Value& value, std::string path, Faults& faults)
-        : value_(&value), path_(std::move(path)), faults_(&faults) {}
+    Table(const Value& value, std::string path, Faults& faults);
 
     [[nodiscard]] bool has(std::string_view key) const;
     /// Where the table begins.
@@ -152,7 +170,7 @@ public:
     bool need(std::string_view key, const Wanted& wanted) const { return need(key, wanted.words); }
     bool need(std::string_view key, std::string_view words) const;
 
-    /// Complains of every field that nobody has asked for, with the nearest name of those that were.
+    /// Complains of every field that nobody has asked for, with the nearest name of those that there are.
     void finish() const;
 
 private:
@@ -162,14 +180,20 @@ private:
     [[nodiscard]] bool all_accepted(std::string_view key, const Value& list, const Wanted& wanted,
                                     std::size_t size) const;
 
+    /// What to do about a field that there is not.
+    [[nodiscard]] std::string cure_for_unknown(const std::string& key) const;
+    /// Of the kinds that the register knows, the one that this table says it is.
+    [[nodiscard]] std::string_view kind() const;
+
     const Value* value_;
     std::string path_;
     Faults* faults_;
+    const TableText* text_;  ///< of the register; nullptr: not described
     mutable std::set<std::string, std::less<>> known_;
 };
 
-/// The file as one table. Throws Error (file, line, what) if it cannot be opened or is no TOML.
-Value read_toml(const std::filesystem::path& file);
+/// The text of a file as one table. Throws SceneError (file, line, what) if it is no TOML.
+Value read_toml(const std::filesystem::path& file, std::string_view text);
 
 /// The name most like the typed one: fewest letters to change, or one of which it is a part; empty if there are no names.
 std::string nearest_name(std::string_view typed, std::span<const std::string> names);

@@ -1,5 +1,7 @@
 #include "drystone/shapes/shape.hpp"
 
+#include "drystone/shapes/climb.hpp"
+
 #include <algorithm>
 
 namespace drystone {
@@ -87,27 +89,11 @@ Index farthest(const std::vector<Vec<d>>& points, const Vec<d>& direction) {
     return best;
 }
 
-/// Every vertex that is not the farthest has an edge that leads farther: climb. Starts at the same vertex
-/// always, so that the answer depends on nothing but the arguments. Trying all is faster for few vertices.
+/// Climbs from the same vertex always, so that the answer depends on nothing but the arguments. Trying all is faster for
+/// few vertices.
 Vec<3> support_of(const Polyhedron& p, const Vec<3>& direction) {
     if (p.vertices.size() <= 64) return p.vertices[farthest<3>(p.vertices, direction)];
-    Index best = 0;
-    double most = p.vertices[0].dot(direction);
-    for (bool climbs = true; climbs;) {
-        climbs = false;
-        const Index from = best;
-        for (Index k = p.vertex_edge_start[from]; k < p.vertex_edge_start[from + 1]; ++k) {
-            const Polyhedron::Edge& edge = p.edges[p.vertex_edges[k]];
-            const Index other = edge.vertex[0] == from ? edge.vertex[1] : edge.vertex[0];
-            const double along = p.vertices[other].dot(direction);
-            if (along > most) {
-                most = along;
-                best = other;
-                climbs = true;
-            }
-        }
-    }
-    return p.vertices[best];
+    return p.vertices[climb_to_farthest(p, direction, 0)];
 }
 
 template <int d>

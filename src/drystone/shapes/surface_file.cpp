@@ -262,14 +262,22 @@ Surface<3> read_stl(const fs::path& file, std::string_view bytes) {
          "export it again");
 }
 
-}  // namespace
-
-Surface<3> read_surface(const fs::path& file) {
+std::string kind_of(const fs::path& file) {
     const std::string kind = lower_case(file.extension().string());
     if (kind != ".obj" && kind != ".stl")
         fail(file.string(), "is neither .obj nor .stl", "give a file of one of these kinds");
-    const std::string bytes = read_bytes(file);
-    return kind == ".obj" ? read_obj(file, bytes) : read_stl(file, bytes);
+    return kind;
+}
+
+}  // namespace
+
+Surface<3> read_surface(const fs::path& file) {
+    kind_of(file);
+    return read_surface(file, read_bytes(file));
+}
+
+Surface<3> read_surface(const fs::path& file, std::string_view bytes) {
+    return kind_of(file) == ".obj" ? read_obj(file, bytes) : read_stl(file, bytes);
 }
 
 }  // namespace drystone

@@ -1,0 +1,152 @@
+#include "observers.hpp"
+
+#include "drystone/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <regex>
+
+namespace drystone::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (!fs::is_directory(folder, error))
+        fail(folder.string(), "is not a folder and cannot be made", "give another --output");
+}
+
+/// Takes away the files in the folder whose name matches, and whose number (the first group), if there is one, is `first` or later.
+void remove_files(const fs::path& folder, const std::regex& ours, std::int64_t first) {
+    std::error_code error;
+    std::vector<fs::path> old;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        std::smatch match;
+        if (!std::regex_match(name, match, ours)) continue;
+        if (match.size() > 1 && match[1].matched && std::stoll(match[1].str()) < first) continue;
+        old.push_back(entry.path());
+    }
+    for (const fs::path& file : old) fs::remove(file, error);
+}
+
+// At most 18 digits: more are not ours, and would not fit a number.
+const std::regex& frames_in_folder() {
+    static const std::regex frames("(?:grains|forces)_([0-9]{6,18})\\.hdf");
+    return frames;
+}
+const std::regex& failures_in_folder() {
+    static const std::regex failures("failed_step_([0-9]{1,18})\\.hdf5");
+    return failures;
+}
+const std::regex& parts_in_folder() {
+    static const std::regex parts(
+        "(?:(?:grains|forces|failed_step)_[0-9]+|checkpoint|grains\\.hdf|forces\\.hdf)\\.[a-z0-9]+\\.part[0-"
+        "9]*");
+    return parts;
+}
+
+}  // namespace
+
+template <int d>
+std::vector<std::string> sink_names(const Feeds<d>& feeds) {
+    std::vector<std::string> names;
+    for (const Sink<d>& sink : feeds.sinks) names.push_back(sink.name);
+    return names;
+}
+
+template <int d>
+Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan)
+    : folder_(std::move(folder)),
+      wants_frames_(plan.output.frames_every > 0),
+      measurements_(folder_, plan.output, plan.measures, sink_names(plan.feeds)),
+      beat_{plan.output.frames_every} {}
+
+template <int d>
+void Observers<d>::clear_folder() {
+    make_folder(folder_);
+    // A checkpoint of another run must not be taken for one of this.
+    static const std::regex others("(?:grains|forces)\\.hdf\\.series|checkpoint\\.h5");
+    for (const std::regex* ours : {&frames_in_folder(), &failures_in_folder(), &parts_in_folder(), &others})
+        remove_files(folder_, *ours, 0);
+    std::error_code error;
+    for (const std::string& name : measurements_.file_names()) fs::remove(folder_ / name, error);
+}
+
+template <int d>
+void Observers<d>::begin(const Scene<d>& scene) {
+    clear_folder();
+    measurements_.begin();
+    if (!wants_frames_) return;
+    writer_.emplace(folder_);
+    write_next_frame(scene, nullptr, 0);
+}
+
+template <int d>
+void Observers<d>::resume(const ObserverState& state, std::int64_t steps, bool same_folder) {
+    if (state.counts.size() < 2 || state.sums.empty())
+        fail("checkpoint", "it does not hold what frames need to go on", "run the scene again");
+    frame_ = state.frame;
+    beat_.next = state.counts[0];
+    frame_is_last_ = state.counts[1] != 0;
+    last_h_ = state.sums[0];
+    const MeasurementState lines{{state.counts.begin() + 2, state.counts.end()},
+                                 {state.sums.begin() + 1, state.sums.end()}};
+    if (same_folder) {
+        measurements_.resume(state.csv_lengths, lines);
+        remove_files(folder_, frames_in_folder(), frame_);
+        remove_files(folder_, failures_in_folder(), steps + 1);
+        remove_files(folder_, parts_in_folder(), 0);
+    } else {
+        clear_folder();
+        measurements_.recall(lines);
+        measurements_.begin();
+    }
+    if (wants_frames_) writer_.emplace(folder_, frame_);
+}
+
+template <int d>
+void Observers<d>::after_step(const Scene<d>& scene, const StepMemory<d>& memory, const StepRecord& record,
+                              const RunProgress& progress) {
+    measurements_.add(record, scene, memory, progress);
+    last_h_ = record.h;
+    frame_is_last_ = false;
+    if (wants_frames_ && beat_.reached(record.time, 1e-6 * record.h))
+        write_next_frame(scene, &memory, record.h);
+}
+
+template <int d>
+void Observers<d>::finish(const Scene<d>& scene, const StepMemory<d>& memory) {
+    measurements_.flush();
+    if (wants_frames_ && !frame_is_last_) write_next_frame(scene, &memory, last_h_);
+    if (writer_) writer_->finish();
+}
+
+template <int d>
+ObserverState Observers<d>::state() {
+    if (writer_) writer_->finish();
+    const MeasurementState lines = measurements_.state();
+    ObserverState state;
+    state.frame = frame_;
+    state.csv_lengths = measurements_.lengths();
+    state.counts = {beat_.next, frame_is_last_ ? 1 : 0};
+    state.sums = {last_h_};
+    state.counts.insert(state.counts.end(), lines.counts.begin(), lines.counts.end());
+    state.sums.insert(state.sums.end(), lines.sums.begin(), lines.sums.end());
+    return state;
+}
+
+template <int d>
+void Observers<d>::write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h) {
+    writer_->write(scene, memory, h);
+    ++frame_;
+    frame_is_last_ = true;
+}
+
+template class Observers<2>;
+template class Observers<3>;
+
+}  // namespace drystone::command

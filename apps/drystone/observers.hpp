@@ -1,0 +1,46 @@
+// Who looks on while a run goes: frames and measurements in its folder. One place to put more of them.
+#pragma once
+
+#include "drystone/io/checkpoint.hpp"
+#include "drystone/io/frame_writer.hpp"
+#include "drystone/io/measurements.hpp"
+
+#include <filesystem>
+#include <optional>
+
+namespace drystone::command {
+
+/// All observers of one run in one folder.
+template <int d>
+class Observers {
+public:
+    Observers(std::filesystem::path folder, const RunPlan<d>& plan);
+    /// Makes the folder, takes away what an earlier run left in it, and writes the first frame.
+    void begin(const Scene<d>& scene);
+    /// Goes on after so many steps. `same_folder`: what is in it of later steps is taken away; otherwise files begin anew there.
+    void resume(const ObserverState& state, std::int64_t steps, bool same_folder);
+    void after_step(const Scene<d>& scene, const StepMemory<d>& memory, const StepRecord& record,
+                    const RunProgress& progress);
+    /// The last line and the last frame, where they were not due anyway.
+    void finish(const Scene<d>& scene, const StepMemory<d>& memory);
+    /// How far all are. Returns when everything up to here is in the files.
+    [[nodiscard]] ObserverState state();
+    [[nodiscard]] std::int64_t frames() const { return frame_; }
+    /// Wall-clock seconds that frames have taken from the run.
+    [[nodiscard]] double frame_seconds() const { return writer_ ? writer_->seconds() : 0; }
+
+private:
+    void clear_folder();
+    void write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h);
+
+    std::filesystem::path folder_;
+    bool wants_frames_;
+    Measurements<d> measurements_;
+    std::optional<FrameWriter<d>> writer_;
+    Beat beat_;
+    std::int64_t frame_ = 0;
+    bool frame_is_last_ = false;
+    double last_h_ = 0;
+};
+
+}  // namespace drystone::command

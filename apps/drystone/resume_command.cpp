@@ -1,0 +1,72 @@
+#include "resume_command.hpp"
+
+#include "drystone/base/error.hpp"
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace drystone::command {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A limit of steps does not hinder a longer time, nor the other way round, where only one of them is new.
+RunOverrides merged(RunOverrides stored, const RunOverrides& given) {
+    if (given.until || given.steps) {
+        stored.steps = given.steps;
+        if (given.until) stored.until = given.until;
+    }
+    if (given.tolerance) stored.tolerance = given.tolerance;
+    return stored;
+}
+
+template <int d>
+int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& run, SittingOptions sitting,
+          bool same_folder) {
+    Start<d> start{std::move(checkpoint.files),
+                   merged(checkpoint.overrides, options.overrides),
+                   std::move(run.plan),
+                   std::move(run.warm),
+                   std::move(run.progress),
+                   std::move(checkpoint.observers),
+                   same_folder};
+    apply(start.overrides, start.plan);
+    if (options.overrides.until || options.overrides.steps) start.progress.stopped = StopReason::none;
+    if (at_end(start)) {
+        say(fmt::format(
+            "{}: at its end, time {:.6g} s and step {}; nothing is left to do. --until makes it longer",
+            start.plan.title, start.plan.scene.time, start.progress.summary.steps));
+        return exit_solved;
+    }
+    return run_sitting<d>(sitting, std::move(start));
+}
+
+}  // namespace
+
+int resume_command(const ResumeOptions& options) {
+    std::error_code error;
+    fs::path file = options.from;
+    if (fs::is_directory(file, error)) {
+        file /= "checkpoint.h5";
+        if (!fs::exists(file, error))
+            fail(options.from, "holds no checkpoint.h5", "give the folder of a run, or run its scene again");
+    }
+    Checkpoint checkpoint = read_checkpoint(file, DRYSTONE_VERSION);
+    if (checkpoint.program != DRYSTONE_VERSION && !options.sitting.quiet) {
+        complain(fmt::format(
+            "note: the checkpoint is of drystone {}, this is {}: results may differ in the last digits",
+            checkpoint.program, DRYSTONE_VERSION));
+    }
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    SittingOptions sitting = options.sitting;
+    if (sitting.output.empty()) sitting.output = folder.string();
+    const bool same = fs::equivalent(sitting.output, folder, error);
+    return std::visit(
+        [&]<int d>(StoppedRun<d>& run) { return go_on(options, checkpoint, run, sitting, same && !error); },
+        checkpoint.run);
+}
+
+}  // namespace drystone::command

@@ -1,0 +1,53 @@
+#include "run_log.hpp"
+
+#include "drystone/base/error.hpp"
+#include "run.hpp"
+
+namespace drystone::command {
+
+namespace {
+
+/// Seconds to the next plain line: often at first, seldom in a run of days.
+double pause_after(double seconds) { return seconds < 10 ? 1 : seconds < 600 ? 10 : 60; }
+
+}  // namespace
+
+RunLog::RunLog(const std::string& file, bool wanted, bool append)
+    : wanted_(wanted), line_(wanted), name_(file) {
+    if (file.empty()) return;
+    file_.open(file, append ? std::ios::app : std::ios::trunc);
+    if (!file_) fail(file, "cannot be written", "give another --log, in a folder that exists");
+}
+
+void RunLog::progress(const std::function<std::string()>& line) {
+    const bool plain = wanted_ && !line_.enabled();
+    const bool due = clock_.seconds() >= next_;
+    if (due) {
+        next_ = clock_.seconds() + pause_after(clock_.seconds());
+        const std::string text = line();
+        write(text);
+        if (plain) say(text);
+        if (line_.enabled()) line_.show(text);
+    } else if (line_.enabled() && line_.due()) {
+        line_.show(line());
+    }
+}
+
+void RunLog::fault(const std::string& text, bool told) {
+    write(text);
+    if (!told) return;
+    line_.clear();
+    complain(text);
+}
+
+void RunLog::summary(const std::string& line) {
+    write(line);
+    say(line);
+}
+
+void RunLog::write(const std::string& text) {
+    // A log that cannot be written is no reason to end a run.
+    if (file_.is_open()) file_ << text << std::endl;
+}
+
+}  // namespace drystone::command

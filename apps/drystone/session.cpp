@@ -1,0 +1,373 @@
+#include "session.hpp"
+
+#include "drystone/base/error.hpp"
+#include "drystone/base/timer.hpp"
+#include "drystone/io/problem_file.hpp"
+#include "interrupt.hpp"
+#include "observers.hpp"
+#include "run.hpp"
+#include "run_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace drystone::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double wall_seconds_between_checkpoints = 600;
+/// Steps that were not solved are told, and their problems saved, up to so many; all are in steps.csv and counted at the end.
+constexpr std::int64_t most_failures_told = 10;
+
+const char* reason_text(StopReason reason) {
+    switch (reason) {
+        case StopReason::calm:
+            return "stopped because all is calm";
+        case StopReason::steady:
+            return "stopped because nothing changes any more";
+        case StopReason::none:
+            break;
+    }
+    return "";
+}
+
+/// Minutes and hours where there are some: 12 s, 3 min 20 s, 2 h 5 min.
+std::string duration_text(double seconds) {
+    if (!(seconds < 360'000)) return "days";
+    const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+template <int d>
+class Sitting {
+public:
+    Sitting(const SittingOptions& options, Start<d> start)
+        : options_(options),
+          run_(std::move(start)),
+          log_(options.log, talks(), run_.observers.has_value()),
+          checkpoints_{options.checkpoint_every.value_or(run_.plan.output.checkpoints_every)},
+          timed_checkpoints_(options.checkpoint_every.value_or(run_.plan.output.checkpoints_every) > 0) {
+        memory_.warm = std::move(run_.warm);
+        if (!options.output.empty()) observers_.emplace(options.output, run_.plan);
+        run_.plan.options.step.solve.threads = options.threads;
+    }
+
+    int run() {
+        const InterruptWatch watch;
+        const Scene<d>& scene = run_.plan.scene;
+        begin_ = end_ = energy_of(scene);
+        largest_kinetic_ = begin_.kinetic;
+        if (run_.observers) recall();
+        first_step_ = run_.progress.summary.steps;
+        first_time_ = scene.time;
+        if (observers_) {
+            if (run_.observers) {
+                observers_->resume(theirs_, first_step_, run_.same_folder);
+                checkpoints_.reached(scene.time, 0);
+            } else {
+                observers_->begin(scene);
+            }
+            save_checkpoint();
+        }
+        // A limit of 0 steps, or a run that is at its end, has nothing to do; simulate would make one step before it is asked.
+        if (!at_end(run_)) {
+            simulate<d>(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress,
+                        [this](const Scene<d>& /*scene*/, const StepMemory<d>& /*memory*/,
+                               const StepRecord& record) { return after_step(record); });
+        }
+        return stopped_ ? leave() : finish();
+    }
+
+    /// What is left after something could not be written.
+    [[nodiscard]] std::string way_on() const {
+        if (!last_checkpoint_) return "";
+        return fmt::format("the checkpoint of time {:.6g} s is whole; go on with\n  drystone resume {}",
+                           *last_checkpoint_, options_.output);
+    }
+    RunLog& log() { return log_; }
+
+private:
+    [[nodiscard]] bool talks() const { return !options_.quiet && !options_.json; }
+    [[nodiscard]] const RunSummary& summary() const { return run_.progress.summary; }
+    [[nodiscard]] fs::path checkpoint_path() const { return fs::path(options_.output) / "checkpoint.h5"; }
+
+    /// False to end the sitting.
+    bool after_step(const StepRecord& record) {
+        end_ = record.energy;
+        largest_kinetic_ = std::max(largest_kinetic_, record.energy.kinetic);
+        gross_work_ += std::abs(record.work.contacts) + std::abs(record.work.scheme);
+        if (observers_) observers_->after_step(run_.plan.scene, memory_, record, run_.progress);
+        log_.progress([&] { return line_of(record); });
+        bool go_on = true;
+        if (record.solve.status != Status::solved) go_on = after_failure(record);
+        // The end's own checkpoint is written when the last lines and frames are.
+        const bool ends = !go_on || at_end(run_);
+        if (!ends && interrupted()) {
+            stopped_ = true;
+            return false;
+        }
+        const bool due = (timed_checkpoints_ && checkpoints_.reached(record.time, 1e-6 * record.h)) ||
+                         since_checkpoint_.seconds() >= wall_seconds_between_checkpoints;
+        if (!ends && due) save_checkpoint();
+        return go_on && !(run_.overrides.steps && summary().steps >= *run_.overrides.steps);
+    }
+
+    [[nodiscard]] std::string line_of(const StepRecord& record) const {
+        const double simulated = record.time - first_time_, wall = wall_.seconds();
+        const double speed = wall > 0 ? simulated / wall : 0;
+        double left = speed > 0 ? (run_.plan.options.end - record.time) / speed : INFINITY;
+        if (run_.overrides.steps) {
+            const auto done = static_cast<double>(summary().steps - first_step_);
+            left = std::min(left, wall * static_cast<double>(*run_.overrides.steps - summary().steps) / done);
+        }
+        return fmt::format(
+            "time {:<9.6g} step {:<7} grains {:<7} contacts {:<8} iterations {:<5} residual {:.1e}  "
+            "overlap {:.1e}  energy {:.4e} J  {:.2g} s/s  {} left",
+            record.time, summary().steps, run_.plan.scene.bodies.count(), record.contacts,
+            record.solve.iterations, record.solve.residual.value, record.relative_overlap,
+            record.energy.total(), speed, duration_text(left));
+    }
+
+    /// Tells, saves the problem, and answers whether to go on.
+    bool after_failure(const StepRecord& record) {
+        const SolveReport& report = record.solve;
+        const std::int64_t unsolved = summary().unsolved;
+        if (!options_.strict && unsolved == most_failures_told + 1)
+            log_.fault("more steps were not solved; they are counted at the end and listed in steps.csv",
+                       talks());
+        if (!options_.strict && unsolved > most_failures_told) return true;
+        const bool told = options_.strict || talks();
+        const std::string meaning = report.status == Status::infeasible
+                                        ? " (no motion satisfies all contacts: something is crushed)"
+                                        : "";
+        log_.fault(fmt::format("step {} at time {:.6g} s was not solved: {}{}, residual {:.1e}; {}",
+                               summary().steps, record.time, drystone::name_of(report.status), meaning,
+                               report.residual.value, report.message),
+                   told);
+        if (!options_.output.empty()) {
+            save_problem(record, told);
+        } else if (options_.strict) {
+            log_.fault("give --output DIR to have the problem of this step saved", true);
+        }
+        return !options_.strict;
+    }
+
+    void save_problem(const StepRecord& record, bool told) {
+        const fs::path file = fs::path(options_.output) / fmt::format("failed_step_{}.hdf5", summary().steps);
+        ProblemFile saved;
+        saved.problem = memory_.assembled.problem;
+        saved.guesses = {memory_.solution};
+        saved.title = run_.plan.title;
+        saved.description = fmt::format("step {} of the scene {}, at time {} s", summary().steps,
+                                        run_.files.scene.filename().string(), record.time);
+        write_problem(file, saved);
+        const SolveSettings& solve = run_.plan.options.step.solve;
+        log_.fault(
+            fmt::format("saved; replay it with\n  drystone solve {} --solver {} --law {} --tolerance {:g}",
+                        file.string(), run_.plan.solver, name_of(solve.law), solve.goal.tolerance),
+            told);
+    }
+
+    /// The observers' state with ours before it.
+    [[nodiscard]] ObserverState state() {
+        ObserverState all = observers_->state();
+        const double ours[] = {begin_.kinetic, begin_.potential, largest_kinetic_, gross_work_};
+        all.sums.insert(all.sums.begin(), std::begin(ours), std::end(ours));
+        return all;
+    }
+
+    void recall() {
+        theirs_ = *run_.observers;
+        if (theirs_.sums.size() < 4)
+            fail("checkpoint", "it does not hold the sums of the run", "run the scene again");
+        begin_ = {theirs_.sums[0], theirs_.sums[1]};
+        largest_kinetic_ = theirs_.sums[2];
+        gross_work_ = theirs_.sums[3];
+        theirs_.sums.erase(theirs_.sums.begin(), theirs_.sums.begin() + 4);
+    }
+
+    void save_checkpoint() { save_checkpoint(state()); }
+
+    void save_checkpoint(const ObserverState& observers) {
+        write_checkpoint<d>(
+            checkpoint_path(),
+            {run_.files, run_.overrides, run_.plan.scene, memory_.warm, run_.progress, observers},
+            DRYSTONE_VERSION);
+        last_checkpoint_ = run_.plan.scene.time;
+        since_checkpoint_ = Timer();
+    }
+
+    /// After a signal: as if nothing had happened, once resumed.
+    int leave() {
+        if (observers_) save_checkpoint();
+        log_.end();
+        const std::string where =
+            fmt::format("stopped at time {:.6g} s, step {}", run_.plan.scene.time, summary().steps);
+        if (observers_) {
+            complain(fmt::format("{}; go on with\n  drystone resume {}", where, options_.output));
+        } else {
+            complain(where + "; nothing is kept without --output DIR");
+        }
+        return exit_stopped;
+    }
+
+    int finish() {
+        if (observers_) {
+            // Taken before the last line and frame are written: a run that is made longer later is as if it had never ended here.
+            const ObserverState before = state();
+            if (summary().steps > first_step_ || !run_.observers)
+                observers_->finish(run_.plan.scene, memory_);
+            save_checkpoint(before);
+        }
+        log_.end();
+        if (options_.json) {
+            say(json());
+        } else {
+            for (const std::string& line : summary_lines()) log_.summary(line);
+        }
+        return options_.strict && summary().unsolved > 0 ? exit_unsolved : exit_solved;
+    }
+
+    /// Energy that came from nowhere, over the largest energy that moved.
+    [[nodiscard]] double balance_error() const {
+        const double error = end_.total() - begin_.total() - summary().work.contacts - summary().work.scheme -
+                             summary().fed_energy;
+        const double scale =
+            std::max({largest_kinetic_, std::abs(end_.potential - begin_.potential), gross_work_});
+        return scale > 0 ? std::abs(error) / scale : 0;
+    }
+
+    [[nodiscard]] std::string balance_text() const {
+        const Scene<d>& scene = run_.plan.scene;
+        if (scene.cell.any() || scene.domain.changes()) return "no balance, since the cell does work";
+        return fmt::format("balance error {:.1e}", balance_error());
+    }
+
+    [[nodiscard]] std::vector<std::string> summary_lines() const {
+        const RunSummary& sum = summary();
+        const StepSeconds& seconds = sum.seconds;
+        const std::string infeasible =
+            sum.infeasible > 0 ? fmt::format(", {} of them infeasible", sum.infeasible) : "";
+        std::string stop = reason_text(run_.progress.stopped);
+        if (!stop.empty()) stop = "; " + stop;
+        std::vector<std::string> lines = {
+            fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}", run_.plan.title, sum.steps,
+                        run_.plan.scene.time, sum.unsolved, infeasible, stop),
+            fmt::format("worst residual {:.1e}, worst overlap {:.2e} m ({:.1e} radii), {} iterations",
+                        sum.worst_residual, sum.worst_overlap, sum.worst_relative_overlap, sum.iterations),
+            fmt::format("energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), scheme "
+                        "{:.6g} J, {}",
+                        begin_.total(), end_.total(), sum.work.contacts, sum.work.held, sum.work.scheme,
+                        balance_text()),
+            fmt::format(
+                "seconds {}: free motion {}, detection {}, assembly {}, solving {}, integration {}, "
+                "accounts {}, frames {}",
+                seconds_text(seconds.total()), seconds_text(seconds.free), seconds_text(seconds.detect),
+                seconds_text(seconds.assemble), seconds_text(seconds.solve), seconds_text(seconds.integrate),
+                seconds_text(seconds.account), seconds_text(observers_ ? observers_->frame_seconds() : 0.0))};
+        if (observers_)
+            lines.push_back(fmt::format("{} frames, steps.csv and checkpoint.h5 in {}", observers_->frames(),
+                                        options_.output));
+        return lines;
+    }
+
+    [[nodiscard]] std::string json() const {
+        const RunSummary& sum = summary();
+        const StepSeconds& seconds = sum.seconds;
+        const nlohmann::ordered_json object = {
+            {"scene", run_.files.scene.string()},
+            {"title", run_.plan.title},
+            {"bodies", run_.plan.scene.bodies.count()},
+            {"time", run_.plan.scene.time},
+            {"steps", sum.steps},
+            {"unsolved", sum.unsolved},
+            {"infeasible", sum.infeasible},
+            {"stopped", reason_text(run_.progress.stopped)},
+            {"worst_residual", sum.worst_residual},
+            {"worst_overlap", sum.worst_overlap},
+            {"worst_relative_overlap", sum.worst_relative_overlap},
+            {"iterations", sum.iterations},
+            {"energy_begin", begin_.total()},
+            {"energy_end", end_.total()},
+            {"kinetic_end", end_.kinetic},
+            {"work_contacts", sum.work.contacts},
+            {"work_held", sum.work.held},
+            {"work_scheme", sum.work.scheme},
+            {"fed_energy", sum.fed_energy},
+            {"balance_error", balance_error()},
+            {"frames", observers_ ? observers_->frames() : 0},
+            {"threads", options_.threads},
+            {"seconds", seconds.total()},
+            {"seconds_free", seconds.free},
+            {"seconds_detect", seconds.detect},
+            {"seconds_assemble", seconds.assemble},
+            {"seconds_solve", seconds.solve},
+            {"seconds_integrate", seconds.integrate},
+            {"seconds_account", seconds.account},
+            {"seconds_frames", observers_ ? observers_->frame_seconds() : 0.0},
+        };
+        return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+
+    const SittingOptions& options_;
+    Start<d> run_;
+    StepMemory<d> memory_;
+    std::optional<Observers<d>> observers_;
+    ObserverState theirs_;  // of a resumed run, without our part
+    RunLog log_;
+    Beat checkpoints_;
+    bool timed_checkpoints_;
+    std::optional<double> last_checkpoint_;  // time of the scene in it
+    Timer wall_, since_checkpoint_;
+    Energy begin_, end_;
+    double largest_kinetic_ = 0, gross_work_ = 0;
+    std::int64_t first_step_ = 0;
+    double first_time_ = 0;
+    bool stopped_ = false;
+};
+
+}  // namespace
+
+template <int d>
+void apply(const RunOverrides& overrides, RunPlan<d>& plan) {
+    RunOptions& run = plan.options;
+    if (overrides.tolerance) run.step.solve.goal.tolerance = *overrides.tolerance;
+    if (overrides.until) run.end = *overrides.until;
+}
+
+template <int d>
+bool at_end(const Start<d>& start) {
+    const RunOptions& run = start.plan.options;
+    return run.end - start.plan.scene.time <= 1e-6 * run.step.h ||
+           start.progress.stopped != StopReason::none ||
+           (start.overrides.steps && start.progress.summary.steps >= *start.overrides.steps);
+}
+
+template <int d>
+int run_sitting(const SittingOptions& options, Start<d> start) {
+    Sitting<d> sitting(options, std::move(start));
+    try {
+        return sitting.run();
+    } catch (const Error& error) {
+        sitting.log().end();
+        sitting.log().fault(error.what(), true);
+        if (const std::string way = sitting.way_on(); !way.empty()) complain(way);
+        return exit_failed;
+    }
+}
+
+template void apply(const RunOverrides&, RunPlan<2>&);
+template void apply(const RunOverrides&, RunPlan<3>&);
+template bool at_end(const Start<2>&);
+template bool at_end(const Start<3>&);
+template int run_sitting(const SittingOptions&, Start<2>);
+template int run_sitting(const SittingOptions&, Start<3>);
+
+}  // namespace drystone::command

@@ -1,0 +1,117 @@
+#include "drystone/grains/feed.hpp"
+
+#include "drystone/grains/free_space.hpp"
+#include "drystone/grains/place.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drystone {
+
+namespace {
+
+// A grain that has found no free place among so many random ones waits for the next step.
+constexpr std::uint64_t most_tries = 100;
+
+template <int d>
+double energy_of_body(const Scene<d>& scene, Index i) {
+    const Bodies<d>& bodies = scene.bodies;
+    const Spin<d>& spin = bodies.spin[i];
+    return 0.5 * (bodies.mass[i] * bodies.velocity[i].squaredNorm() +
+                  spin.dot(inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * spin)) -
+           bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i));
+}
+
+/// What a source owes for the time from one moment to another.
+template <int d>
+double due(const Source<d>& source, double from, double to) {
+    return source.rate * std::max(std::min(to, source.end) - std::max(from, source.begin), 0.0);
+}
+
+template <int d>
+void drain(Scene<d>& scene, const Feeds<d>& feeds, FeedState& state, FeedChange& change) {
+    if (feeds.sinks.empty()) return;
+    std::vector<std::uint8_t> gone(static_cast<std::size_t>(scene.bodies.count()), 0);
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (!scene.bodies.is_free(i)) continue;
+        for (std::size_t s = 0; s < feeds.sinks.size(); ++s) {
+            if (!contains<d>(feeds.sinks[s].region, scene.bodies.position[i], 0)) continue;
+            gone[static_cast<std::size_t>(i)] = 1;
+            ++state.drained[s];
+            state.drained_mass[s] += scene.bodies.mass[i];
+            ++change.went;
+            change.energy -= energy_of_body(scene, i);
+            break;
+        }
+    }
+    if (change.went > 0) scene.bodies.remove(gone);
+}
+
+/// Puts in grains until nothing is owed or there is no room.
+template <int d>
+void pour(Scene<d>& scene, const Source<d>& source, std::size_t s, const Random& random, FeedState& state,
+          FeedChange& change) {
+    // A debt of one grain counts as due when it is due to rounding; by mass, grains come as soon as anything is owed.
+    const double least = source.by_mass ? 0 : 1 - 1e-9;
+    auto owes = [&] { return state.owed[s] > least && state.fed[s] < source.most; };
+    if (!owes()) return;
+    const Places<d> places(source.region, scene.domain);
+    FreeSpace<d> space(scene, places.bounds, largest_radius(scene, source.recipe));
+    while (owes()) {
+        BodyPlan<d> plan = draw_body(source.recipe, random, scene.bodies.next_id);
+        const double radius = plan.size * bounding_radius<d>(scene.shapes[plan.shape]);
+        std::uint64_t t = 0;
+        for (; t < most_tries; ++t) {
+            plan.pose.position = places.draw(random, scene.bodies.next_id, t, radius);
+            if (contains<d>(places.region, plan.pose.position, radius) &&
+                space.is_free(plan.pose.position, radius))
+                break;
+        }
+        if (t == most_tries) return;
+        space.add(plan.pose.position, radius);
+        const Index i = scene.add_body(plan);
+        const double mass = scene.bodies.mass[i];
+        state.owed[s] -= source.by_mass ? mass : 1;
+        ++state.fed[s];
+        state.fed_mass[s] += mass;
+        ++change.came;
+        change.energy += energy_of_body(scene, i);
+    }
+}
+
+}  // namespace
+
+template <int d>
+FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state) {
+    const std::size_t sources = feeds.sources.size(), sinks = feeds.sinks.size();
+    state.owed.resize(sources, 0.0);
+    state.fed.resize(sources, 0);
+    state.fed_mass.resize(sources, 0.0);
+    state.drained.resize(sinks, 0);
+    state.drained_mass.resize(sinks, 0.0);
+
+    FeedChange change;
+    drain(scene, feeds, state, change);
+    const Random random(feeds.seed);
+    for (std::size_t s = 0; s < sources; ++s) {
+        const Source<d>& source = feeds.sources[s];
+        state.owed[s] += due(source, scene.time, scene.time + h);
+        pour(scene, source, s, random, state, change);
+        // What found no room is owed for a second; a source that was blocked for long does not burst.
+        const double most = source.by_mass ? source.rate : std::max(source.rate, 1.0);
+        state.owed[s] = std::min(state.owed[s], most);
+    }
+    return change;
+}
+
+template <int d>
+void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state) {
+    for (std::size_t s = 0; s < feeds.sources.size(); ++s) state.owed[s] -= due(feeds.sources[s], from, to);
+}
+
+template FeedChange feed(Scene<2>&, const Feeds<2>&, double, FeedState&);
+template FeedChange feed(Scene<3>&, const Feeds<3>&, double, FeedState&);
+template void take_back(const Feeds<2>&, double, double, FeedState&);
+template void take_back(const Feeds<3>&, double, double, FeedState&);
+
+}  // namespace drystone

@@ -1,0 +1,67 @@
+// Grains that come and go: sources (feeders, hoppers) and sinks.
+#pragma once
+
+#include "drystone/bodies/recipe.hpp"
+#include "drystone/bodies/region.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace drystone {
+
+/// Puts new grains at random places of a region where they overlap nothing, at a rate, as long as there is room.
+template <int d>
+struct Source {
+    std::string name;
+    Region<d> region;
+    Recipe<d> recipe;
+    double rate = 0;                                                  ///< per s: grains, or kg
+    bool by_mass = false;                                             ///< rate is in kg/s
+    double begin = 0, end = std::numeric_limits<double>::infinity();  ///< s
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();     ///< grains in all
+};
+
+/// Takes away the free bodies whose centre is in a region.
+template <int d>
+struct Sink {
+    std::string name;
+    Region<d> region;
+};
+
+template <int d>
+struct Feeds {
+    std::vector<Source<d>> sources;
+    std::vector<Sink<d>> sinks;
+    std::uint64_t seed = 1;  ///< of the scene
+
+    [[nodiscard]] bool empty() const { return sources.empty() && sinks.empty(); }
+};
+
+/// What sources and sinks have done so far: part of a checkpoint. One number per source or sink.
+struct FeedState {
+    std::vector<double> owed;           ///< by each source and not yet put in for want of room: grains, or kg
+    std::vector<std::int64_t> fed;      ///< grains put in by each source
+    std::vector<double> fed_mass;       ///< kg
+    std::vector<std::int64_t> drained;  ///< grains taken away by each sink
+    std::vector<double> drained_mass;   ///< kg
+};
+
+/// What one feeding changed.
+struct FeedChange {
+    std::int64_t came = 0, went = 0;  ///< grains
+    double energy = 0;                ///< J: of grains that came, minus that of grains that went
+
+    [[nodiscard]] bool any() const { return came > 0 || went > 0; }
+};
+
+/// To be called before a step of length h: takes away what is in a sink, then puts in what is due until the end of the step. Where anything
+/// changed, local indices have changed too, and neighbours must be searched anew.
+template <int d>
+FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state);
+
+/// Takes back what a feeding took to be due from one time to another, where the step turned out to be shorter.
+template <int d>
+void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state);
+
+}  // namespace drystone

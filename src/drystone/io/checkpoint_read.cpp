@@ -1,0 +1,310 @@
+// What stands behind the header of a checkpoint: read and checked against the scene that its text makes.
+//
+// The checksum has told accidents apart from what was written; these checks are for files that were made by hand or by a faulty program: no
+// number that could lead out of an array, or to a state that cannot be, gets into a run.
+#include "drystone/base/error.hpp"
+#include "drystone/io/checkpoint.hpp"
+#include "drystone/io/checkpoint_parts.hpp"
+#include "drystone/io/hdf5.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace drystone {
+
+namespace {
+
+const char* const cure = "use another copy, or run the scene again";
+
+[[noreturn]] void refuse(const hdf5::Group& group, const std::string& name, const std::string& what) {
+    fail(group.where(name), what, cure);
+}
+
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size) {
+    std::vector<double> values = group.read_doubles(name);
+    if (values.size() != size)
+        refuse(group, name, fmt::format("holds {} numbers where there should be {}", values.size(), size));
+    for (const double x : values)
+        if (!std::isfinite(x)) refuse(group, name, fmt::format("holds {}", x));
+    return values;
+}
+
+double read_finite(const hdf5::Group& group, const std::string& name) {
+    return read_finite(group, name, 1)[0];
+}
+
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, std::size_t size,
+                                      std::int64_t least, std::int64_t most) {
+    std::vector<std::int64_t> values = group.read_longs(name);
+    if (values.size() != size)
+        refuse(group, name, fmt::format("holds {} numbers where there should be {}", values.size(), size));
+    for (const std::int64_t x : values)
+        if (x < least || x > most)
+            refuse(group, name, fmt::format("holds {}, which is not from {} to {}", x, least, most));
+    return values;
+}
+
+constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t read_count(const hdf5::Group& group, const std::string& name) {
+    return read_within(group, name, 1, 0, any_count)[0];
+}
+
+template <int n>
+Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::string& name) {
+    const std::vector<double> values = read_finite(group, name, n);
+    return Eigen::Map<const Eigen::Matrix<double, n, 1>>(values.data());
+}
+
+template <class V>
+std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, std::size_t count) {
+    constexpr std::size_t n = V::SizeAtCompileTime;
+    const std::vector<double> values = read_finite(group, name, n * count);
+    std::vector<V> vectors(count);
+    for (std::size_t i = 0; i < count; ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
+    return vectors;
+}
+
+SceneFiles read_files(const hdf5::Group& group) {
+    SceneFiles files;
+    files.scene = group.read_bytes("name");
+    files.text = group.read_bytes("text");
+    const hdf5::Group others = group.open_group("others");
+    for (const std::string& k : others.names()) {
+        const hdf5::Group one = others.open_group(k);
+        files.others[one.read_bytes("name")] = one.read_bytes("content");
+    }
+    files.sealed = true;
+    return files;
+}
+
+RunOverrides read_overrides(const hdf5::Group& group) {
+    RunOverrides overrides;
+    if (group.exists("until")) overrides.until = read_finite(group, "until");
+    if (group.exists("steps")) overrides.steps = read_count(group, "steps");
+    if (group.exists("tolerance")) {
+        overrides.tolerance = read_finite(group, "tolerance");
+        if (*overrides.tolerance <= 0) refuse(group, "tolerance", "is not positive");
+    }
+    return overrides;
+}
+
+void read_rotations(const hdf5::Group& group, std::size_t count, std::vector<Rotation<2>>& rotations) {
+    for (const double angle : read_finite(group, "rotation", count)) rotations.push_back({angle});
+}
+
+void read_rotations(const hdf5::Group& group, std::size_t count, std::vector<Rotation<3>>& rotations) {
+    const std::vector<double> values = read_finite(group, "rotation", 4 * count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const double* q = values.data() + 4 * i;
+        rotations.emplace_back();
+        // Bit for bit: not made a unit again. Steps keep it so to rounding.
+        rotations.back().q = Eigen::Quaternion<double, Eigen::DontAlign>(q[0], q[1], q[2], q[3]);
+        if (std::abs(rotations.back().q.norm() - 1) > 1e-6)
+            refuse(group, "rotation",
+                   fmt::format("holds a quaternion of length {}", rotations.back().q.norm()));
+    }
+}
+
+template <int d>
+Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene) {
+    Bodies<d> bodies;
+    bodies.id = group.read_longs("id");
+    const std::size_t count = bodies.id.size();
+    bodies.next_id = read_count(group, "next_id");
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || (i > 0 && bodies.id[i] <= bodies.id[i - 1]))
+            refuse(group, "id",
+                   fmt::format("holds {} as number {}, which is not above the one before and below {}",
+                               bodies.id[i], i, bodies.next_id));
+    }
+    const auto shapes = static_cast<std::int64_t>(scene.shapes.size());
+    for (const std::int64_t k : read_within(group, "shape", count, 0, shapes - 1))
+        bodies.shape.push_back(static_cast<Index>(k));
+    for (const std::int64_t k : read_within(group, "material", count, 0, scene.materials.count() - 1))
+        bodies.material.push_back(static_cast<Index>(k));
+    for (const std::int64_t k : read_within(group, "motion", count, 0, static_cast<int>(Motion::guided)))
+        bodies.motion.push_back(static_cast<Motion>(k));
+    bodies.size = read_finite(group, "size", count);
+    bodies.mass = read_finite(group, "mass", count);
+    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", count);
+    bodies.position = read_vectors<Vec<d>>(group, "position", count);
+    bodies.velocity = read_vectors<Vec<d>>(group, "velocity", count);
+    bodies.spin = read_vectors<Spin<d>>(group, "spin", count);
+    read_rotations(group, count, bodies.rotation);
+    constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
+    const std::vector<std::int64_t> image = read_within(group, "image", d * count, -far, far);
+    bodies.image.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t k = 0; k < d; ++k)
+            bodies.image[i][static_cast<Eigen::Index>(k)] = static_cast<std::int32_t>(image[d * i + k]);
+        if (!(bodies.size[i] > 0)) refuse(group, "size", fmt::format("holds {}", bodies.size[i]));
+        const bool free = bodies.motion[i] == Motion::free;
+        if (bodies.mass[i] < 0 || (free && bodies.mass[i] == 0))
+            refuse(group, "mass", fmt::format("holds {} for body {}", bodies.mass[i], bodies.id[i]));
+        if (bodies.inertia[i].minCoeff() < 0 || (free && bodies.inertia[i].minCoeff() == 0))
+            refuse(group, "inertia", fmt::format("is not positive for body {}", bodies.id[i]));
+        if (free &&
+            std::holds_alternative<HalfSpace<d>>(scene.shapes[static_cast<std::size_t>(bodies.shape[i])]))
+            refuse(group, "motion", fmt::format("lets the wall {} go", bodies.id[i]));
+    }
+    return bodies;
+}
+
+template <int d>
+Domain<d> read_domain(const hdf5::Group& group, const Domain<d>& planned) {
+    Domain<d> domain;
+    domain.lower = read_vector<d>(group, "lower");
+    domain.period = read_vector<d>(group, "period");
+    domain.tilt = read_finite(group, "tilt");
+    domain.rate = read_vector<d>(group, "rate");
+    domain.shear_rate = read_finite(group, "shear_rate");
+    for (int k = 0; k < d; ++k) {
+        if (domain.period[k] < 0 || (domain.period[k] > 0) != (planned.period[k] > 0))
+            refuse(group, "period",
+                   fmt::format("holds {} where the scene says {}", domain.period[k], planned.period[k]));
+    }
+    return domain;
+}
+
+template <int d>
+WarmStart<d> read_warm(const hdf5::Group& group, const Bodies<d>& bodies) {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::vector<std::int64_t> keys = group.read_longs("key");
+    const std::size_t count = keys.size() / 4;
+    if (keys.size() != 4 * count) refuse(group, "key", "does not hold 4 numbers for each contact");
+    WarmStart<d> warm;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t* k = keys.data() + 4 * i;
+        if (k[0] < 0 || k[0] > k[1] || k[1] >= bodies.next_id || k[2] < 0 || k[2] > most || k[3] < 0 ||
+            k[3] > most)
+            refuse(group, "key",
+                   fmt::format("holds ({}, {}, {}, {}), which is no contact", k[0], k[1], k[2], k[3]));
+        warm.key.push_back({k[0], k[1], static_cast<std::uint32_t>(k[2]), static_cast<std::uint32_t>(k[3])});
+        if (i > 0 && !(warm.key[i - 1] < warm.key[i]))
+            refuse(group, "key", fmt::format("is not ascending at {}", i));
+    }
+    warm.impulse = read_vectors<Vec<d>>(group, "impulse", count);
+    warm.h = read_finite(group, "h");
+    if (warm.h < 0) refuse(group, "h", fmt::format("holds {}", warm.h));
+    return warm;
+}
+
+/// One number per source or sink, or none before the first step.
+template <class T>
+void take_feed(const hdf5::Group& group, const std::string& name, std::size_t count, std::vector<T>& out) {
+    if constexpr (std::is_same_v<T, double>) {
+        const std::size_t size = group.read_doubles(name).size();
+        out = read_finite(group, name, size == 0 ? 0 : count);
+    } else {
+        const std::size_t size = group.read_longs(name).size();
+        out = read_within(group, name, size == 0 ? 0 : count, 0, any_count);
+    }
+}
+
+template <int d>
+RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
+    RunProgress progress;
+    ProgressNumbers expected = numbers_of(progress);
+    const std::vector<std::int64_t> counts =
+        read_within(group, "counts", expected.counts.size(), 0, any_count);
+    const std::vector<double> sums = group.read_doubles("sums");
+    if (sums.size() != expected.sums.size())
+        refuse(group, "sums",
+               fmt::format("holds {} numbers where there should be {}", sums.size(), expected.sums.size()));
+    RunSummary& s = progress.summary;
+    StopState& stop = progress.stop;
+    s.steps = counts[0];
+    s.unsolved = counts[1];
+    s.infeasible = counts[2];
+    s.iterations = counts[3];
+    if (counts[4] > static_cast<std::int64_t>(StopReason::steady))
+        refuse(group, "counts", fmt::format("holds {} as the reason to stop", counts[4]));
+    progress.stopped = static_cast<StopReason>(counts[4]);
+    std::size_t k = 0;
+    for (double* x : {&s.worst_residual, &s.worst_overlap, &s.worst_relative_overlap, &s.work.contacts,
+                      &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
+                      &stop.weight, &stop.last_mean})
+        *x = sums[k++];
+    take_feed(group, "owed", feeds.sources.size(), progress.feed.owed);
+    take_feed(group, "fed", feeds.sources.size(), progress.feed.fed);
+    take_feed(group, "fed_mass", feeds.sources.size(), progress.feed.fed_mass);
+    take_feed(group, "drained", feeds.sinks.size(), progress.feed.drained);
+    take_feed(group, "drained_mass", feeds.sinks.size(), progress.feed.drained_mass);
+    return progress;
+}
+
+ObserverState read_observers(const hdf5::Group& group) {
+    ObserverState state;
+    state.frame = read_count(group, "frame");
+    state.sums = group.read_doubles("sums");
+    state.counts = group.read_longs("counts");
+    const hdf5::Group files = group.open_group("csv");
+    for (std::size_t k = 0; files.exists(std::to_string(k)); ++k) {
+        const hdf5::Group one = files.open_group(std::to_string(k));
+        const std::string name = one.read_bytes("name");
+        // Files of this name are cut when the run is resumed: they lie in the folder of the run and are ours.
+        if (name.size() < 5 || !name.ends_with(".csv") || name[0] == '.' ||
+            name.find_first_of(std::string("/\0\n", 3)) != std::string::npos)
+            refuse(one, "name", "is not the name of a file of measurements");
+        state.csv_lengths.emplace_back(name, read_count(one, "length"));
+    }
+    return state;
+}
+
+template <int d>
+StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan) {
+    StoppedRun<d> run;
+    Scene<d>& scene = plan.scene;
+    scene.bodies = read_bodies(root.open_group("bodies"), scene);
+    scene.domain = read_domain(root.open_group("domain"), scene.domain);
+    scene.gravity = read_vector<d>(root, "gravity");
+    scene.time = read_finite(root, "time");
+    if (scene.time < 0) refuse(root, "time", fmt::format("holds {}", scene.time));
+    // What moves bodies comes from the scene's text: it must find them, and as it left them.
+    std::vector<GlobalId> guided;
+    for (const Drive<d>& drive : scene.drives) {
+        const Index body = scene.bodies.index_of(drive.body);
+        if (body < 0 || scene.bodies.is_free(body))
+            refuse(root, "bodies",
+                   fmt::format("holds no body {} that could be driven as the scene says", drive.body));
+        if (drive.guide) guided.push_back(drive.body);
+    }
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (scene.bodies.motion[i] == Motion::guided &&
+            std::find(guided.begin(), guided.end(), scene.bodies.id[i]) == guided.end())
+            refuse(root, "bodies",
+                   fmt::format("holds the guided body {}, for which the scene has no guide",
+                               scene.bodies.id[i]));
+    }
+    run.warm = read_warm(root.open_group("warm"), scene.bodies);
+    run.progress = read_progress(root.open_group("progress"), plan.feeds);
+    run.plan = std::move(plan);
+    return run;
+}
+
+}  // namespace
+
+Checkpoint read_checkpoint_content(const hdf5::Group& root) {
+    Checkpoint checkpoint;
+    checkpoint.files = read_files(root.open_group("scene"));
+    checkpoint.overrides = read_overrides(root.open_group("overrides"));
+    checkpoint.observers = read_observers(root.open_group("observers"));
+    const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
+    AnyPlan plan = [&] {
+        try {
+            return read_scene(checkpoint.files, false);
+        } catch (const Error& error) {
+            fail(root.where("scene"), fmt::format("cannot be read ({})", error.what()), cure);
+        }
+    }();
+    if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(plan))
+        refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));
+    std::visit([&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one)); }, plan);
+    return checkpoint;
+}
+
+}  // namespace drystone

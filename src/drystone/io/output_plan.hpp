@@ -1,0 +1,57 @@
+// What a run leaves behind, and how often: the tables [output] and [[measure]] of a scene.
+#pragma once
+
+#include "drystone/bodies/region.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drystone {
+
+/// The folder is given where the run is started.
+struct OutputPlan {
+    double frames_every = 0;        ///< s of simulated time; 0: none
+    double measurements_every = 0;  ///< s of simulated time; 0: every step
+    double checkpoints_every = 0;   ///< s of simulated time; 0: at the end, and every 10 minutes of the clock
+};
+
+/// What can be measured (grains/measure.hpp, grains/heap.hpp), in the order of its columns.
+enum class Quantity : std::uint8_t {
+    energy,
+    mass,
+    velocity,
+    temperature,
+    packing,
+    coordination,
+    fabric,
+    stress,
+    inertial,
+    flux,
+    overlap,
+    repose,
+    runout,
+    discharge,
+    profile,
+};
+
+/// The words of the scene file, by Quantity.
+std::span<const std::string_view> quantity_names();
+
+/// A table [[measure]]: one file of lines.
+template <int d>
+struct MeasureTable {
+    std::string name;                 ///< of the file: <name>.csv
+    double every = 0;                 ///< s of simulated time; 0: every step
+    std::vector<Quantity> what;       ///< sorted, each once
+    std::optional<Region<d>> region;  ///< nothing: the whole scene
+    double width = 0;                 ///< of the bins of profile and repose, m; 0: twice the mean diameter
+};
+
+/// True if it is an average over a volume, so that it needs a region or a cell that is periodic in all directions.
+bool needs_volume(Quantity quantity);
+
+}  // namespace drystone

@@ -1,0 +1,239 @@
+// drystone run, stop, resume and info, seen from a shell. A run that is stopped and resumed leaves the same bytes as one that is not.
+
+#include "apps/command.hpp"
+
+#include <cstdlib>
+#include <map>
+
+namespace drystone::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Grains of two shapes that fall into a box: contacts come and go, and impulses are carried from step to step. The ticks of lines and
+/// frames are no multiples of each other or of the step, so that a stop lies between them.
+std::string heap(const Scratch& scratch) {
+    std::ofstream(scratch.file("scene.toml")) << R"(
+        title = "a heap"
+        dimension = 3
+        gravity = [0, 0, -9.81]
+        [time]
+        step = 4e-3
+        end = 0.24
+        [box]
+        lower = [0, 0, 0]
+        upper = [0.3, 0.3, 1]
+        [[shape]]
+        name = "stone"
+        type = "polyhedron"
+        file = "stone.obj"
+        [[lattice]]
+        shape = { type = "sphere", radius = 0.05 }
+        count = [2, 2, 3]
+        origin = [0.08, 0.08, 0.06]
+        spacing = 0.11
+        size = [0.8, 1]
+        shift = 0.004
+        [[body]]
+        shape = "stone"
+        position = [0.15, 0.15, 0.45]
+        spin = [3, 0, 1]
+        [output]
+        frames_every = 0.03
+        measurements_every = 0.01
+    )";
+    std::ofstream(scratch.file("stone.obj"))
+        << "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    return "scene.toml";
+}
+
+/// All files of a folder by name.
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        files[entry.path().filename().string()] = text_of(entry.path());
+    return files;
+}
+
+void expect_same_files(const fs::path& a, const fs::path& b) {
+    const auto first = files_in(a), second = files_in(b);
+    ASSERT_EQ(first.size(), second.size());
+    for (const auto& [name, bytes] : first) {
+        ASSERT_TRUE(second.contains(name)) << name;
+        EXPECT_TRUE(second.at(name) == bytes) << name << " differs";
+    }
+}
+
+TEST(Resume, EveryStopLeavesTheSameBytes) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "whole", "--quiet"}).code, 0);
+    for (const char* steps : {"0", "1", "7", "30", "59"}) {
+        ASSERT_EQ(
+            drystone_command(scratch, {"run", scene, "--output", "cut", "--quiet", "--steps", steps}).code,
+            0);
+        // A resumed run needs neither the scene nor the surface that it names.
+        fs::rename(scratch.file("scene.toml"), scratch.file("away.toml"));
+        fs::rename(scratch.file("stone.obj"), scratch.file("away.obj"));
+        const Answer resumed =
+            drystone_command(scratch, {"resume", "cut", "--until", "0.24", "--quiet", "--threads", "2"});
+        fs::rename(scratch.file("away.toml"), scratch.file("scene.toml"));
+        fs::rename(scratch.file("away.obj"), scratch.file("stone.obj"));
+        ASSERT_EQ(resumed.code, 0) << resumed.err;
+        ASSERT_EQ(
+            drystone_command(scratch, {"run", scene, "--output", "told", "--quiet", "--until", "0.24"}).code,
+            0);
+        expect_same_files(scratch.file("told"), scratch.file("cut"));
+    }
+    auto whole = files_in(scratch.file("whole")), told = files_in(scratch.file("told"));
+    // What was said on the command line is kept in the checkpoint; all else is the same.
+    whole.erase("checkpoint.h5");
+    told.erase("checkpoint.h5");
+    EXPECT_EQ(whole, told);
+    EXPECT_TRUE(whole.contains("grains_000008.hdf"));
+}
+
+TEST(Resume, InterruptedRunsGoOn) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    for (const char* signal : {"INT", "TERM"}) {
+        // A run without end is stopped from outside; exec makes the process id that of the command.
+        const std::string line =
+            "cd " + quoted(scratch.folder().string()) + " && { " + quoted(DRYSTONE_COMMAND) +
+            " run scene.toml --until 1e6 --output cut --quiet 2>stop.txt & pid=$!; sleep 0.3; kill -" +
+            signal + " $pid; wait $pid; }";
+        const int status = std::system(line.c_str());
+        ASSERT_TRUE(WIFEXITED(status));
+        EXPECT_EQ(WEXITSTATUS(status), 130);
+        EXPECT_TRUE(contains(text_of(scratch.file("stop.txt")), "drystone resume cut"));
+        const auto info = drystone_command(scratch, {"info", "cut", "--json"}).objects().at(0);
+        const auto steps = info["steps"].get<std::int64_t>();
+        EXPECT_GT(steps, 0);
+        const std::string until = std::to_string(steps + 20);
+        ASSERT_EQ(drystone_command(scratch, {"resume", "cut", "--steps", until, "--quiet"}).code, 0);
+        ASSERT_EQ(drystone_command(scratch, {"run", scene, "--until", "1e6", "--steps", until, "--output",
+                                             "whole", "--quiet"})
+                      .code,
+                  0);
+        expect_same_files(scratch.file("whole"), scratch.file("cut"));
+    }
+}
+
+TEST(Resume, GoesOnInAnotherFolder) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(
+        drystone_command(scratch, {"run", scene, "--output", "first", "--quiet", "--until", "0.1"}).code, 0);
+    const auto before = files_in(scratch.file("first"));
+    const Answer answer = drystone_command(
+        scratch, {"resume", "first/checkpoint.h5", "--output", "second", "--until", "0.24", "--json"});
+    ASSERT_EQ(answer.code, 0) << answer.err;
+    EXPECT_EQ(answer.objects().at(0)["steps"], 60);
+    EXPECT_EQ(files_in(scratch.file("first")), before);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "whole", "--quiet"}).code, 0);
+    const auto second = files_in(scratch.file("second")), whole = files_in(scratch.file("whole"));
+    EXPECT_FALSE(second.contains("grains_000000.hdf"));
+    EXPECT_EQ(second.at("grains_000008.hdf"), whole.at("grains_000008.hdf"));
+}
+
+TEST(Resume, NothingLeftToDoChangesNothing) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"}).code, 0);
+    const auto before = files_in(scratch.file("out"));
+    const Answer answer = drystone_command(scratch, {"resume", "out"});
+    EXPECT_EQ(answer.code, 0);
+    EXPECT_TRUE(contains(answer.out, "nothing is left to do")) << answer.out;
+    EXPECT_EQ(files_in(scratch.file("out")), before);
+}
+
+TEST(Resume, SaysWhatIsWrong) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--steps", "3"}).code,
+              0);
+    EXPECT_TRUE(contains(drystone_command(scratch, {"resume", "nothing"}).err, "cannot be opened"));
+    fs::create_directory(scratch.file("empty"));
+    EXPECT_TRUE(contains(drystone_command(scratch, {"resume", "empty"}).err, "holds no checkpoint.h5"));
+    // Lines that are gone cannot be gone on with; another folder helps.
+    std::ofstream(scratch.file("out/steps.csv")) << "time\n";
+    const Answer answer = drystone_command(scratch, {"resume", "out", "--steps", "5"});
+    EXPECT_EQ(answer.code, 1);
+    EXPECT_TRUE(contains(answer.err, "fewer than the")) << answer.err;
+    EXPECT_EQ(drystone_command(scratch, {"resume", "out", "--steps", "5", "--output", "new", "--quiet"}).code,
+              0);
+}
+
+TEST(Run, KeepsALogAndProblemsThatWereNotSolved) {
+    const Scratch scratch;
+    // A ball between a floor and a lid that comes down on it: from some step on nothing can be done.
+    std::ofstream(scratch.file("press.toml")) << R"(
+        dimension = 3
+        [time]
+        step = 1e-3
+        end = 0.03
+        [[wall]]
+        point = [0, 0, 0]
+        normal = [0, 0, 1]
+        [[wall]]
+        point = [0, 0, 0.21]
+        normal = [0, 0, -1]
+        velocity = [0, 0, -1]
+        [[body]]
+        shape = { type = "sphere", radius = 0.1 }
+        position = [0, 0, 0.1]
+    )";
+    const Answer answer =
+        drystone_command(scratch, {"run", "press.toml", "--output", "out", "--log", "log.txt", "--json"});
+    EXPECT_EQ(answer.code, 0);
+    EXPECT_GT(answer.objects().at(0)["unsolved"].get<int>(), 10);
+    int saved = 0;
+    for (const auto& [name, bytes] : files_in(scratch.file("out")))
+        saved += name.starts_with("failed_step_") ? 1 : 0;
+    EXPECT_EQ(saved, 10);
+    const std::string log = text_of(scratch.file("log.txt"));
+    EXPECT_TRUE(contains(log, "was not solved: infeasible")) << log;
+    EXPECT_TRUE(contains(log, "replay it with\n  drystone solve out/failed_step_")) << log;
+    EXPECT_TRUE(contains(log, "more steps were not solved")) << log;
+    EXPECT_TRUE(answer.err.empty()) << answer.err;
+}
+
+TEST(Run, FoldersThatCannotBeWrittenAreNoMystery) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    std::ofstream(scratch.file("file")) << "not a folder";
+    const Answer answer = drystone_command(scratch, {"run", scene, "--output", "file/out"});
+    EXPECT_EQ(answer.code, 1);
+    EXPECT_EQ(answer.err, "drystone: file/out: is not a folder and cannot be made; give another --output\n");
+}
+
+TEST(Info, KnowsEveryKind) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--steps", "30"}).code,
+              0);
+    write_small(scratch, "problem.hdf5", small_problem());
+    const Answer answer = drystone_command(scratch, {"info", scene, "out", "out/checkpoint.h5",
+                                                     "out/grains_000001.hdf", "problem.hdf5", "--json"});
+    EXPECT_EQ(answer.code, 0) << answer.err;
+    const auto all = answer.objects();
+    ASSERT_EQ(all.size(), 5U);
+    EXPECT_EQ(all[0]["kind"], "scene");
+    EXPECT_EQ(all[0]["bodies"], 18);
+    EXPECT_EQ(all[1]["kind"], "run");
+    EXPECT_EQ(all[1]["frames"], 5);
+    EXPECT_EQ(all[2]["kind"], "checkpoint");
+    EXPECT_EQ(all[2]["steps"], 30);
+    EXPECT_EQ(all[2]["files"], 2);
+    EXPECT_EQ(all[3]["kind"], "frame");
+    EXPECT_NEAR(all[3]["time"].get<double>(), 0.032, 1e-12);
+    EXPECT_EQ(all[4]["kind"], "problem");
+    EXPECT_EQ(all[4]["blocks"], 24);
+    const Answer text = drystone_command(scratch, {"info", "out", "stone.obj"});
+    EXPECT_EQ(text.code, 2);
+    EXPECT_TRUE(contains(text.out, "steps          30")) << text.out;
+    EXPECT_TRUE(contains(text.err, "is no scene")) << text.err;
+}
+
+}  // namespace
+}  // namespace drystone::testing

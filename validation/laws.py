@@ -10,7 +10,7 @@ EXPONENT = {"silo_3d": 2.5, "silo_2d": 1.5}
 RATIOS = (0.5, 1, 2, 3.5, 6)
 INERTIAL = (0.02, 0.05, 0.1, 0.2, 0.4)
 # Until some two thirds are out, or long enough to see a rate, s.
-END = {"silo_3d": {0.04: 2.4, 0.05: 2.2, 0.06: 1.8, 0.07: 1.4, 0.08: 1.2}, "silo_2d": {0.06: 4, 0.08: 3.5, 0.10: 3, 0.12: 2.5, 0.14: 2}}
+END = {"silo_3d": {0.04: 1.8, 0.05: 1.5, 0.06: 1.2, 0.07: 0.9, 0.08: 0.8}, "silo_2d": {0.06: 3, 0.08: 2.5, 0.10: 2, 0.12: 1.7, 0.14: 1.4}}
 TAKEN_OFF = 1.4  # diameters that the outlet is narrower by; Beverloo, Leniger and van de Velde 1961
 
 
@@ -48,7 +48,7 @@ def silo(name):
             left = np.array([int(s["free"].sum()) for s in states])
             out = left[0] - left
             # The middle: once what falls has reached the sink, until two thirds are out.
-            middle = (t > 0.55) & (out < 0.67 * left[0])
+            middle = (t > 0.35) & (out < 0.67 * left[0])
             rate = slope(t[middle], out[middle])
             k = int(middle.sum()) // 2
             first, second = slope(t[middle][:k], out[middle][:k]), slope(t[middle][k:], out[middle][k:])

@@ -158,6 +158,8 @@ def draw_column(file, ratios, runout, profiles):
     b = np.array([2, 8])
     right.loglog(a, 1.82 * a**1.1, "--", color="#c06030", lw=1, label="1.82 a^1.1, 2.8 a^0.73: continuum")
     right.loglog(b, 2.8 * b**0.73, "--", color="#c06030", lw=1)
+    right.loglog([0.3, 2], [0.75, 5], ":", color="#207060", lw=1.2, label="2.5 a, 3.25 a^0.7: disks")
+    right.loglog([2, 8], [3.25 * 2**0.7, 3.25 * 8**0.7], ":", color="#207060", lw=1.2)
     c = runout[ratios < 3].mean() / ratios[ratios < 3].mean()
     right.loglog(a, c * a, color="#8c8c8c", lw=1, label="a and a^(2/3): exponents of experiments")
     right.loglog(b, c * 3 ** (1 / 3) * b ** (2 / 3), color="#8c8c8c", lw=1)
@@ -325,7 +327,9 @@ def section(figures):
                  f"{f[f'{a:g}']['unsolved']} of {f[f'{a:g}']['steps']}"] for a in RATIOS]
         out += ["### Collapse of a column (plane)\n",
                 f"Run-out grows as a^**{f['exponent_low']:.2f}** below a = 3 and a^**{f['exponent_high']:.2f}** above 2; experiments: a and "
-                "a^(2/3); a continuum model with mu(I) (thesis of G. Daviet, 2016): 1.82 a^1.1 and 2.8 a^0.73.\n",
+                "a^(2/3); a continuum model with mu(I) (thesis of G. Daviet, 2016): 1.82 a^1.1 and 2.8 a^0.73; disks without rolling friction, as here "
+                "(Staron and Hinch 2005): 2.5 a below 2 and 3.25 a^0.7 above. The front is where the grains on the ground first leave a gap of three "
+                "diameters; beyond it single disks roll on.\n",
                 table(["a", "grains", "run-out / L0", "height at the end / L0", "steps not solved"], rows),
                 "![run-out](pictures/collapse_runout.svg)\n"]
     for name, what in (("drum", "Rotating drum (plane)"), ("pile", "Pile on a plate (space)")):

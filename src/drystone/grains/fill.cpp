@@ -5,6 +5,7 @@
 #include "drystone/grains/fill.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/machine_memory.hpp"
 #include "drystone/grains/free_space.hpp"
 #include "drystone/grains/place.hpp"
 
@@ -50,7 +51,16 @@ Grains<d> draw_grains(const Scene<d>& scene, const Recipe<d>& recipe, const Fill
     grains.first = scene.bodies.next_id;
     const auto* fraction = std::get_if<FillFraction>(&target);
     const std::int64_t most = fraction != nullptr ? 1'000'000'000 : std::get<FillCount>(target).value;
+    const double room_for = machine_memory() / bytes_per_body;
     while (static_cast<std::int64_t>(grains.count()) < most) {
+        if (grains.count() == 1000) {  // enough to know how many it will be
+            const double expected = fraction != nullptr ? 1000 * fraction->value * room / grains.volume
+                                                        : static_cast<double>(most);
+            if (expected > room_for)
+                fail(fraction != nullptr ? "fraction" : "count", fmt::format("makes {:.3g} grains", expected),
+                     fmt::format("take larger grains or a smaller region: this machine has memory for {:.3g}",
+                                 room_for));
+        }
         BodyPlan<d> plan = draw_body(recipe, random, grains.id(grains.count()));
         const auto shape = static_cast<std::size_t>(plan.shape);
         if (outer[shape] == 0) {

@@ -8,6 +8,9 @@
 
 namespace drystone {
 
+/// What a body takes at the least, before it has a contact: more bodies than memory has room for are refused.
+inline constexpr double bytes_per_body = 500;
+
 /// Volume of the grains over that of the region.
 struct FillFraction {
     double value = 0.3;

@@ -1,5 +1,7 @@
 // Bodies of a scene file, one by one and many at once.
 #include "drystone/base/error.hpp"
+#include "drystone/base/machine_memory.hpp"
+#include "drystone/grains/fill.hpp"
 #include "drystone/io/scene_reader.hpp"
 
 #include <fmt/format.h>
@@ -286,8 +288,9 @@ Lattice<d> read_lattice_fields(const Table& table) {
     if (count) std::copy(count->begin(), count->end(), lattice.count.begin());
     const double total = static_cast<double>(lattice.count[0]) * static_cast<double>(lattice.count[1]) *
                          static_cast<double>(lattice.count[2]);
-    if (total > 1e9)
-        table.fault("count", fmt::format("makes {:.3g} bodies", total), "give at most 1e9 in all");
+    if (const double most = std::min(1e9, machine_memory() / bytes_per_body); total > most)
+        table.fault("count", fmt::format("makes {:.3g} bodies", total),
+                    fmt::format("give at most {:.3g} in all: this machine has no memory for more", most));
     lattice.origin = table.template vector<d>("origin", want::coordinates).value_or(Vec<d>::Zero());
     lattice.hexagonal = table.choice("arrangement", {"cubic", "hexagonal"}).value_or(0) == 1;
     if (table.is("spacing", Value::Kind::list)) {
@@ -310,7 +313,7 @@ void read_lattice(SceneReader<d>& reader, const Table& table) {
     const auto recipe = read_recipe(reader, table, false);
     const Lattice<d> lattice = read_lattice_fields<d>(table);
     table.finish();
-    if (table.faults() != before || !recipe) return;
+    if (table.faults() != before || !recipe || !reader.place) return;
 
     const Random random(reader.seed);
     std::array<std::int64_t, 3> at{};

@@ -44,7 +44,7 @@ using AnyPlan = std::variant<RunPlan<2>, RunPlan<3>>;
 
 /// Reads a scene. Throws Error with all faults of the file, one per line:
 ///     file.toml:12: body[3].radius: -1; give a positive length in m
-/// `place`: random bodies are put where they belong; false: left out, since their places are known from a checkpoint.
+/// `place`: grains of lattices and fills are put where they belong; false: left out, since a checkpoint has them.
 AnyPlan read_scene(const std::filesystem::path& file, bool place = true);
 /// The same from files that have been read; those that the scene names are read, and kept in `files`, where they are not there yet.
 AnyPlan read_scene(SceneFiles& files, bool place = true);

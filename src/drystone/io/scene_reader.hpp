@@ -25,7 +25,7 @@ struct SceneReader {
     ShapeBook<d> shapes;
     std::vector<std::string> faulty_materials;
     std::uint64_t seed = 1;
-    bool place = true;            ///< false: random bodies are left out; a checkpoint has them
+    bool place = true;            ///< false: grains of lattices and fills are left out; a checkpoint has them
     SceneFiles* files = nullptr;  ///< never null while reading: files that the scene names are had from here
 };
 

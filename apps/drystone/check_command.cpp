@@ -91,6 +91,23 @@ void tell_materials(const Materials& materials) {
     }
 }
 
+/// What comes, goes, is driven and is written.
+template <int d>
+void tell_rest(const RunPlan<d>& plan) {
+    for (const Drive<d>& drive : plan.scene.drives)
+        row("driven", name_of_body(plan, plan.scene.bodies.index_of(drive.body)) +
+                          (drive.guide ? fmt::format(", by a force of {:.4g} N", drive.guide->force) : ""));
+    for (const Source<d>& source : plan.feeds.sources)
+        row("source", fmt::format("{}: {:.4g} {} from {:.4g} s on", source.name, source.rate,
+                                  source.by_mass ? "kg/s" : "grains/s", source.begin));
+    for (const Sink<d>& sink : plan.feeds.sinks) row("sink", sink.name);
+    for (const MeasureTable<d>& table : plan.measures)
+        row("measure",
+            fmt::format("{}.csv, every {:.4g} s, {} quantities", table.name, table.every, table.what.size()));
+    row("frames", plan.output.frames_every > 0 ? fmt::format("every {:.4g} s", plan.output.frames_every)
+                                               : "none: [output] frames_every is not given");
+}
+
 template <int d>
 void tell_plan(const RunPlan<d>& plan) {
     const StepOptions& step = plan.options.step;
@@ -107,6 +124,7 @@ void tell_plan(const RunPlan<d>& plan) {
         step.displacement > 0
             ? fmt::format(", shorter where a grain would move by {:.4g} radii", step.displacement)
             : "";
+    tell_rest(plan);
     row("time", fmt::format("to {:.6g} s in steps of {:.4g} s{} ({:.0f} steps)", plan.options.end, step.h,
                             adapted, std::ceil(plan.options.end / step.h - 1e-6)));
     row("scheme",

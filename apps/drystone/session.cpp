@@ -128,8 +128,8 @@ private:
             left = std::min(left, wall * static_cast<double>(*run_.overrides.steps - summary().steps) / done);
         }
         return fmt::format(
-            "time {:<9.6g} step {:<7} grains {:<7} contacts {:<8} iterations {:<5} residual {:.1e}  "
-            "overlap {:.1e}  energy {:.4e} J  {:.2g} s/s  {} left",
+            "time {:<9.6g} step {:<7} bodies {:<7} contacts {:<8} iterations {:<5} residual {:.1e}  "
+            "overlap {:.1e} radii  energy {:.4e} J  {:.2g} s per s  {} left",
             record.time, summary().steps, run_.plan.scene.bodies.count(), record.contacts,
             record.solve.iterations, record.solve.residual.value, record.relative_overlap,
             record.energy.total(), speed, duration_text(left));
@@ -169,10 +169,10 @@ private:
                                         run_.files.scene.filename().string(), record.time);
         write_problem(file, saved);
         const SolveSettings& solve = run_.plan.options.step.solve;
-        log_.fault(
-            fmt::format("saved; replay it with\n  drystone solve {} --solver {} --law {} --tolerance {:g}",
-                        file.string(), run_.plan.solver, name_of(solve.law), solve.goal.tolerance),
-            told);
+        log_.fault(fmt::format("saved; solve it again, by itself, with\n  drystone solve {} --solver {} "
+                               "--law {} --tolerance {:g}",
+                               file.string(), run_.plan.solver, name_of(solve.law), solve.goal.tolerance),
+                   told);
     }
 
     /// The observers' state with ours before it.
@@ -263,8 +263,11 @@ private:
             fmt::format("worst residual {:.1e}, worst overlap {:.2e} m ({:.1e} radii), {} iterations",
                         sum.worst_residual, sum.worst_overlap, sum.worst_relative_overlap, sum.iterations),
             fmt::format("energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), scheme "
-                        "{:.6g} J, {}",
+                        "{:.6g} J, {}{}",
                         begin_.total(), end_.total(), sum.work.contacts, sum.work.held, sum.work.scheme,
+                        sum.fed_energy != 0
+                            ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
+                            : "",
                         balance_text()),
             fmt::format(
                 "seconds {}: free motion {}, detection {}, assembly {}, solving {}, integration {}, "
@@ -273,8 +276,8 @@ private:
                 seconds_text(seconds.assemble), seconds_text(seconds.solve), seconds_text(seconds.integrate),
                 seconds_text(seconds.account), seconds_text(observers_ ? observers_->frame_seconds() : 0.0))};
         if (observers_)
-            lines.push_back(fmt::format("{} frames, steps.csv and checkpoint.h5 in {}", observers_->frames(),
-                                        options_.output));
+            lines.push_back(fmt::format("{} frames, measurements and checkpoint.h5 in {}",
+                                        observers_->frames(), options_.output));
         return lines;
     }
 

@@ -193,7 +193,7 @@ TEST(Run, KeepsALogAndProblemsThatWereNotSolved) {
     EXPECT_EQ(saved, 10);
     const std::string log = text_of(scratch.file("log.txt"));
     EXPECT_TRUE(contains(log, "was not solved: infeasible")) << log;
-    EXPECT_TRUE(contains(log, "replay it with\n  drystone solve out/failed_step_")) << log;
+    EXPECT_TRUE(contains(log, "solve it again, by itself, with\n  drystone solve out/failed_step_")) << log;
     EXPECT_TRUE(contains(log, "more steps were not solved")) << log;
     EXPECT_TRUE(answer.err.empty()) << answer.err;
 }

@@ -297,7 +297,8 @@ std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table,
             if (table.has(key)) table.fault(key, "stands beside 'mix'", "say it in each part of the mix");
             static_cast<void>(table.value(key));
         }
-        for (const Table& inner : table.tables("mix")) {
+        const std::vector<Table> parts = table.tables("mix");
+        for (const Table& inner : parts) {
             auto part = read_part(reader, inner);
             const double weight = inner.number("weight", want::factor).value_or(1);
             inner.finish();
@@ -305,7 +306,7 @@ std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table,
             part->weight = weight;
             recipe.parts.push_back(std::move(*part));
         }
-        if (table.faults() == before && recipe.parts.empty())
+        if (table.faults() == before && parts.empty())
             table.fault("mix", "is empty", "give one part or more");
     } else if (auto part = read_part(reader, table)) {
         recipe.parts.push_back(std::move(*part));

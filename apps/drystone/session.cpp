@@ -72,6 +72,9 @@ public:
                 observers_->resume(theirs_, first_step_, run_.same_folder);
                 checkpoints_.reached(scene.time, 0);
             } else {
+                if (talks() && fs::exists(checkpoint_path()))
+                    complain(
+                        fmt::format("the results of an earlier run in {} are replaced", options_.output));
                 observers_->begin(scene);
             }
             save_checkpoint();

@@ -41,7 +41,7 @@ void tell_plan(const RunPlan<d>& plan, Json& object) {
 Json info_of_scene(const std::string& path) {
     Json object = {{"path", path}, {"kind", "scene"}};
     // Random grains are not placed: that may take as long as a run.
-    const AnyPlan plan = read_scene(fs::path(path), false);
+    const AnyPlan plan = read_scene(fs::path(path));
     std::visit(
         [&]<int d>(const RunPlan<d>& one) {
             tell_plan(one, object);

@@ -92,6 +92,7 @@ TEST(SceneMotion, FaultsAreTold) {
     EXPECT_TRUE(
         has(faults(body + "held = true\nguide = { axis = [0, 0], force = 1, mass = 1 }"), "has no length"));
     EXPECT_TRUE(has(faults(body + "held = true\nguide = { axis = [0, 1], mass = 1 }"), "give either force"));
+    EXPECT_TRUE(has(faults(body + "held = true\nmotion = { swing = [1, 0] }"), "give frequency = Hz"));
     EXPECT_TRUE(has(faults("dimension = 2\n[cell]\nshear_rate = 1"), "give [domain] a period"));
     const std::string cell = "dimension = 2\n[domain]\nperiod = [1, 1]\n[cell]\n";
     EXPECT_TRUE(has(faults(cell + "stress = [1, \"free\"]"), "each a stress in Pa or \"rate\""));

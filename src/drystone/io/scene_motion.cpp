@@ -50,6 +50,9 @@ void read_motion(const Table& table, Drive<d>& drive) {
     drive.swing = table.template vector<d>("swing", want::velocity).value_or(Vec<d>::Zero());
     drive.swing_spin = read_spin_field<d>(table, "swing_spin");
     drive.frequency = table.number("frequency", frequency).value_or(0);
+    for (const std::string_view key : {"swing", "swing_spin"})
+        if (table.has(key) && !table.has("frequency"))
+            table.fault(key, "is given without a frequency, and would not swing", "give frequency = Hz");
     drive.phase = radians * table.number("phase", want::angle).value_or(0);
     drive.pivot = table.template vector<d>("pivot", want::coordinates);
     drive.times = table.numbers("times", times, 0).value_or(std::vector<double>());

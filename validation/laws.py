@@ -185,58 +185,51 @@ def radial_slope(x, y, top, low, high, rings, sectors=8):
     return math.degrees(math.atan(-slope(middle[good], np.nanmean(best[good], axis=1))))
 
 
-def drum(bench):
-    import numpy as np
+def slopes(name, scene, begin, slope_of, what):
+    """A case: the slope of a surface in time, with each seed, and its mean from `begin` on. slope_of(state): how many grains, and their slope
+    in degrees; None where there is none yet."""
 
-    figures = {}
-    for seed in SEEDS:
-        text = set_field(bench.text("laws", "drum_2d"), "seed", seed)
-        summary = bench.run(bench.write("drum_2d.toml", text))
-        t, angle = [], []
-        for s in bench.frames(summary["folder"]):
-            # Of a filling with a flat surface, the centre of mass lies straight below the middle of the surface, as the surface sees it.
-            x = s["position"][s["free"]].mean(axis=0)
-            t.append(round(s["time"], 3))
-            angle.append(math.degrees(math.atan2(abs(x[0]), -x[1])))
-        t, angle = np.array(t), np.array(angle)
-        steady = t > 3
-        k = int(steady.sum()) // 2
-        figures[str(seed)] = {
-            "grains": int(s["free"].sum()), "angle": float(angle[steady].mean()), "spread": float(angle[steady].std()),
-            "first_half": float(angle[steady][:k].mean()), "second_half": float(angle[steady][k:].mean()),
-            "time": t.tolist(), "angles": [round(float(x), 2) for x in angle],
-            "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
-        }
-    if bench.pictures:
-        draw_angles(bench.pictures / "drum_angle.svg", figures, "slope of the surface, degrees")
-    return figures
+    def run(bench):
+        import numpy as np
+
+        figures = {}
+        for seed in SEEDS:
+            text = set_field(bench.text("laws", scene), "seed", seed)
+            summary = bench.run(bench.write(f"{scene}.toml", text))
+            seen = [(s["time"], *found) for s in bench.frames(summary["folder"]) if (found := slope_of(s))]
+            t = np.array([round(time, 3) for time, _, _ in seen])
+            angle = np.array([a for _, _, a in seen])
+            steady = angle[t > begin]
+            k = len(steady) // 2
+            figures[str(seed)] = {
+                "grains": seen[-1][1], "angle": float(steady.mean()), "spread": float(steady.std()),
+                "first_half": float(steady[:k].mean()), "second_half": float(steady[k:].mean()),
+                "time": t.tolist(), "angles": [round(float(x), 2) for x in angle],
+                "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
+            }
+        if bench.pictures:
+            draw_angles(bench.pictures / f"{name}_angle.svg", figures, f"slope of the {what}, degrees")
+        return figures
+
+    return run
 
 
-def pile(bench):
-    import numpy as np
+def drum_slope(state):
+    # Of a filling with a flat surface, the centre of mass lies straight below the middle of the surface, as the surface sees it.
+    x = state["position"][state["free"]].mean(axis=0)
+    return int(state["free"].sum()), math.degrees(math.atan2(abs(x[0]), -x[1]))
 
-    figures = {}
-    for seed in SEEDS:
-        text = set_field(bench.text("laws", "pile_3d"), "seed", seed)
-        summary = bench.run(bench.write("pile_3d.toml", text))
-        t, angle = [], []
-        for s in bench.frames(summary["folder"]):
-            x, r = s["position"][s["free"]], s["radius"][s["free"]]
-            on = (x[:, 2] > 0) & (x[:, 2] < 0.05)  # what is on the plate
-            if on.sum() < 100:
-                continue
-            t.append(round(s["time"], 3))
-            angle.append(radial_slope(x[on, 0], x[on, 1], x[on, 2] + r[on], 0.006, 0.054, 8))
-        t, angle = np.array(t), np.array(angle)
-        steady = t > 2.6  # nothing falls any more
-        figures[str(seed)] = {
-            "grains": int(on.sum()), "angle": float(angle[steady].mean()), "spread": float(angle[steady].std()),
-            "time": t.tolist(), "angles": [round(float(x), 2) for x in angle],
-            "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
-        }
-    if bench.pictures:
-        draw_angles(bench.pictures / "pile_angle.svg", figures, "slope of the pile, degrees")
-    return figures
+
+def pile_slope(state):
+    x, r = state["position"][state["free"]], state["radius"][state["free"]]
+    on = (x[:, 2] > 0) & (x[:, 2] < 0.05)  # what is on the plate
+    if on.sum() < 100:
+        return None
+    return int(on.sum()), radial_slope(x[on, 0], x[on, 1], x[on, 2] + r[on], 0.006, 0.054, 8)
+
+
+drum = slopes("drum", "drum_2d", 3, drum_slope, "surface")
+pile = slopes("pile", "pile_3d", 2.6, pile_slope, "pile")  # from when nothing falls any more
 
 
 def draw_angles(file, figures, what):

@@ -101,6 +101,20 @@ constexpr const char* new_footer =
     "  drystone new silo              writes silo.toml\n"
     "  drystone new silo my.toml      writes my.toml\n";
 
+/// A command, and what stands at the end of its help.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
+                      const std::string& footer) {
+    CLI::App* command = app.add_subcommand(name, what);
+    command->footer(footer);
+    return command;
+}
+
+/// What is given without dashes: in the help its word says enough, without a type.
+template <class T>
+CLI::Option* add_word(CLI::App& command, const std::string& word, T& value, const std::string& what) {
+    return command.add_option(word, value, what)->type_name("");
+}
+
 /// Options that solve and bench have. The law is kept as the word that was typed until the command runs.
 void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
     app.add_option("--law", law,
@@ -163,52 +177,39 @@ int run(int argc, char** argv) {
     app.get_formatter()->column_width(40);
 
     RunSceneOptions run_options;
-    CLI::App* run_scene = app.add_subcommand("run", "Run a scene");
-    run_scene->footer(run_footer);
-    run_scene->add_option("SCENE", run_options.scene, "Scene file (TOML; see docs/scene.md)")
-        ->type_name("")
-        ->required();
+    CLI::App* run_scene = add_command(app, "run", "Run a scene", run_footer);
+    add_word(*run_scene, "SCENE", run_options.scene, "Scene file (TOML; see docs/scene.md)")->required();
     add_sitting_options(*run_scene, run_options.sitting, run_options.overrides, "none if not given");
 
     ResumeOptions resume_options;
-    CLI::App* resume = app.add_subcommand("resume", "Go on with a run that was stopped");
-    resume->footer(resume_footer);
-    resume->add_option("DIR", resume_options.from, "Folder of the run, or a checkpoint")
-        ->type_name("")
-        ->required();
+    CLI::App* resume = add_command(app, "resume", "Go on with a run that was stopped", resume_footer);
+    add_word(*resume, "DIR", resume_options.from, "Folder of the run, or a checkpoint")->required();
     add_sitting_options(*resume, resume_options.sitting, resume_options.overrides,
                         "that of the checkpoint if not given");
 
     InfoOptions info_options;
-    CLI::App* info = app.add_subcommand("info", "Say what a file or the folder of a run holds");
-    info->footer(info_footer);
-    info->add_option("PATH", info_options.paths, "Scenes, checkpoints, frames, problems or folders of runs")
-        ->type_name("")
+    CLI::App* info = add_command(app, "info", "Say what a file or the folder of a run holds", info_footer);
+    add_word(*info, "PATH", info_options.paths, "Scenes, checkpoints, frames, problems or folders of runs")
         ->required();
     info->add_flag("--json", info_options.json, "One JSON object per path and line, nothing else");
 
     CheckOptions check_options;
-    CLI::App* check =
-        app.add_subcommand("check", "Say what a scene file means and what looks wrong with it; run nothing");
-    check->footer(check_footer);
-    check->add_option("SCENE", check_options.scenes, "Scene files (TOML; see docs/scene.md)")
-        ->type_name("")
-        ->required();
+    CLI::App* check = add_command(
+        app, "check", "Say what a scene file means and what looks wrong with it; run nothing", check_footer);
+    add_word(*check, "SCENE", check_options.scenes, "Scene files (TOML; see docs/scene.md)")->required();
     check->add_flag("--json", check_options.json, "One JSON object per scene and line, nothing else");
     check->add_flag("--strict", check_options.strict, "Warnings count as faults");
 
     NewOptions new_options;
-    CLI::App* begin = app.add_subcommand("new", "Write a scene to begin from; list what there is");
-    begin->footer(new_footer);
-    begin->add_option("NAME", new_options.name, "A template; all are listed if not given")->type_name("");
-    begin->add_option("FILE", new_options.file, "File to write; NAME.toml if not given")->type_name("");
+    CLI::App* begin = add_command(app, "new", "Write a scene to begin from; list what there is", new_footer);
+    add_word(*begin, "NAME", new_options.name, "A template; all are listed if not given");
+    add_word(*begin, "FILE", new_options.file, "File to write; NAME.toml if not given");
     begin->add_flag("--force", new_options.force, "Replace the file if it exists");
 
     FieldsOptions fields_options;
     CLI::App* fields = app.add_subcommand(
         "fields", "Print the reference of all fields of a scene (Markdown), or of one table");
-    fields->add_option("TABLE", fields_options.table, "A table: top, time, body, wall, shape, ...")
-        ->type_name("");
+    add_word(*fields, "TABLE", fields_options.table, "A table: top, time, body, wall, shape, ...");
     fields
         ->add_option("--renew", fields_options.renew,
                      "Write the reference into this document, between its markers")
@@ -217,10 +218,8 @@ int run(int argc, char** argv) {
     SolveOptions solve_options;
     std::string solve_law = "coulomb", measure = "referee";
     bool list = false;
-    CLI::App* solve = app.add_subcommand("solve", "Solve the contact problems in files");
-    solve->footer(solve_footer);
-    solve->add_option("FILE", solve_options.files, "Problems: local, global or global rolling, in HDF5")
-        ->type_name("");
+    CLI::App* solve = add_command(app, "solve", "Solve the contact problems in files", solve_footer);
+    add_word(*solve, "FILE", solve_options.files, "Problems: local, global or global rolling, in HDF5");
     CLI::Option* solver = solve->add_option("--solver", solve_options.solver, "A solver; see --list-solvers")
                               ->type_name("NAME")
                               ->capture_default_str();
@@ -245,13 +244,10 @@ int run(int argc, char** argv) {
 
     BenchOptions bench_options;
     std::string bench_law = "coulomb";
-    CLI::App* bench =
-        app.add_subcommand("bench", "Run all solvers on all problems and draw the performance profile");
-    bench->footer(bench_footer);
-    bench
-        ->add_option("DIR", bench_options.folders,
-                     "Folders, searched for *.hdf5 with all below them; or files")
-        ->type_name("")
+    CLI::App* bench = add_command(
+        app, "bench", "Run all solvers on all problems and draw the performance profile", bench_footer);
+    add_word(*bench, "DIR", bench_options.folders,
+             "Folders, searched for *.hdf5 with all below them; or files")
         ->required();
     bench->add_option("--solvers", bench_options.solvers, "Solvers, separated by commas; all if not given")
         ->type_name("NAME,...")

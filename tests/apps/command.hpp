@@ -77,6 +77,30 @@ inline std::string write_small(const Scratch& scratch, const std::string& name, 
     return name;
 }
 
+/// Writes a scene into the scratch folder and returns the name of the file there.
+inline std::string write_scene(const Scratch& scratch, const std::string& text) {
+    std::ofstream(scratch.file("scene.toml")) << text;
+    return "scene.toml";
+}
+
+/// A ball between a floor and a lid that comes down on it: from some step on nothing can be done.
+inline const char* const press = R"(
+    dimension = 3
+    [time]
+    step = 1e-3
+    end = 0.03
+    [[wall]]
+    point = [0, 0, 0]
+    normal = [0, 0, 1]
+    [[wall]]
+    point = [0, 0, 0.21]
+    normal = [0, 0, -1]
+    velocity = [0, 0, -1]
+    [[body]]
+    shape = { type = "sphere", radius = 0.1 }
+    position = [0, 0, 0.1]
+)";
+
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }

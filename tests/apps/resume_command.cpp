@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 /// Grains of two shapes that fall into a box: contacts come and go, and impulses are carried from step to step. The ticks of lines and
 /// frames are no multiples of each other or of the step, so that a stop lies between them.
 std::string heap(const Scratch& scratch) {
-    std::ofstream(scratch.file("scene.toml")) << R"(
+    const std::string scene = write_scene(scratch, R"(
         title = "a heap"
         dimension = 3
         gravity = [0, 0, -9.81]
@@ -41,10 +41,10 @@ std::string heap(const Scratch& scratch) {
         [output]
         frames_every = 0.03
         measurements_every = 0.01
-    )";
+    )");
     std::ofstream(scratch.file("stone.obj"))
         << "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-    return "scene.toml";
+    return scene;
 }
 
 /// All files of a folder by name.
@@ -166,25 +166,9 @@ TEST(Resume, SaysWhatIsWrong) {
 
 TEST(Run, KeepsALogAndProblemsThatWereNotSolved) {
     const Scratch scratch;
-    // A ball between a floor and a lid that comes down on it: from some step on nothing can be done.
-    std::ofstream(scratch.file("press.toml")) << R"(
-        dimension = 3
-        [time]
-        step = 1e-3
-        end = 0.03
-        [[wall]]
-        point = [0, 0, 0]
-        normal = [0, 0, 1]
-        [[wall]]
-        point = [0, 0, 0.21]
-        normal = [0, 0, -1]
-        velocity = [0, 0, -1]
-        [[body]]
-        shape = { type = "sphere", radius = 0.1 }
-        position = [0, 0, 0.1]
-    )";
+    const std::string scene = write_scene(scratch, press);
     const Answer answer =
-        drystone_command(scratch, {"run", "press.toml", "--output", "out", "--log", "log.txt", "--json"});
+        drystone_command(scratch, {"run", scene, "--output", "out", "--log", "log.txt", "--json"});
     EXPECT_EQ(answer.code, 0);
     EXPECT_GT(answer.objects().at(0)["unsolved"].get<int>(), 10);
     int saved = 0;

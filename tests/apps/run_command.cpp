@@ -12,11 +12,6 @@ namespace {
 
 const std::filesystem::path scenes = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "scenes";
 
-std::string write_scene(const Scratch& scratch, const std::string& text) {
-    std::ofstream(scratch.file("scene.toml")) << text;
-    return "scene.toml";
-}
-
 /// The columns of steps.csv that hold numbers.
 std::map<std::string, std::vector<double>> read_steps(const std::filesystem::path& file) {
     std::ifstream stream(file);
@@ -150,24 +145,6 @@ TEST(RunCommand, ReplacesTheResultsOfAnEarlierRun) {
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/notes.txt")));
 }
-
-/// A ball between a floor and a lid that comes down on it: from some step on nothing can be done.
-const char* const press = R"(
-    dimension = 3
-    [time]
-    step = 1e-3
-    end = 0.1
-    [[wall]]
-    point = [0, 0, 0]
-    normal = [0, 0, 1]
-    [[wall]]
-    point = [0, 0, 0.21]
-    normal = [0, 0, -1]
-    velocity = [0, 0, -1]
-    [[body]]
-    shape = { type = "sphere", radius = 0.1 }
-    position = [0, 0, 0.1]
-)";
 
 TEST(RunCommand, StrictStopsAtTheFirstUnsolvedStepAndSavesIt) {
     const Scratch scratch;

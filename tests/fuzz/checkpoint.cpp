@@ -8,6 +8,7 @@
 #include "bytes.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/io/hdf5.hpp"
+#include "io/checkpoint_scene.hpp"
 
 #include <hdf5.h>
 #include <unistd.h>
@@ -23,20 +24,11 @@ using drystone::fuzz::Bytes;
 
 constexpr std::size_t header_size = 512;
 
-const char* const scene_text = R"(
-dimension = 2
-gravity = [0, -9.81]
-[domain]
-period = [2, 0]
-[[wall]]
-point = [0, 0]
-normal = [0, 1]
-[[body]]
-shape = { type = "disk", radius = 0.1 }
-position = [0, 0.1]
-[[body]]
-shape = { type = "rectangle", sides = [0.1, 0.2] }
-position = [0.5, 0.1]
+// A body of another kind, after those of the scene.
+const char* const block = R"(
+    [[body]]
+    shape = { type = "rectangle", sides = [0.1, 0.2] }
+    position = [-0.5, 0.1]
 )";
 
 const std::filesystem::path& scratch_file() {
@@ -56,10 +48,10 @@ struct Good {
 Good make_good() {
     SceneFiles files;
     files.scene = "scene.toml";
-    files.text = scene_text;
+    files.text = std::string(testing::checkpoint_scene) + block;
     const auto plan = std::get<RunPlan<2>>(read_scene(files));
     WarmStart<2> warm;
-    warm.key = {{0, 1, 0, 0}, {0, 2, 0, 1}};
+    warm.key = {{0, 1, 0, 0}, {0, 3, 0, 1}};
     warm.impulse = {Vec<2>(0, 1), Vec<2>(0.1, 1)};
     warm.h = 1e-3;
     ObserverState observers;

@@ -4,6 +4,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/io/hdf5.hpp"
+#include "io/checkpoint_scene.hpp"
 #include "io/scratch.hpp"
 #include "support/message_of.hpp"
 
@@ -18,25 +19,7 @@ namespace {
 
 constexpr std::size_t header_size = 512;
 
-/// A sheared periodic box of disks, with a file that the scene names in 3D only; numbers of the state are made up, as odd as allowed.
-const char* const scene_text = R"(
-    dimension = 2
-    [domain]
-    lower = [-1, 0]
-    period = [2, 0]
-    [[material]]
-    name = "glass"
-    [[wall]]
-    point = [0, 0]
-    normal = [0, 1]
-    [[body]]
-    shape = { type = "disk", radius = 0.1 }
-    position = [0, 0.1]
-    [[body]]
-    shape = { type = "disk", radius = 0.1 }
-    position = [0.5, 0.1]
-)";
-
+/// The box is sheared, and there is a file beside the scene; numbers of the state are made up, as odd as allowed.
 struct Sample {
     SceneFiles files;
     RunOverrides overrides;
@@ -51,7 +34,7 @@ struct Sample {
 Sample sample() {
     Sample s;
     s.files.scene = "some/where/scene.toml";
-    s.files.text = scene_text;
+    s.files.text = checkpoint_scene;
     s.files.others["mesh.stl"] = std::string("solid\0\xff binary", 14);
     s.overrides.until = 0.1 + 0.2;
     s.overrides.steps = std::int64_t{1} << 40U;

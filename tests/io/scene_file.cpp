@@ -4,23 +4,15 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/random.hpp"
-#include "io/scratch.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <numbers>
 
 namespace drystone::testing {
 namespace {
-
-template <int d>
-RunPlan<d> read(const Scratch& scratch, const std::string& text) {
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    return std::get<RunPlan<d>>(read_scene(file));
-}
 
 TEST(SceneFile, DefaultsAreThoseOfTheLibrary) {
     const Scratch scratch;

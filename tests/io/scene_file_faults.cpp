@@ -1,36 +1,12 @@
 // Scene files that are wrong: every fault is named, with its line, its field and the cure.
 
 #include "drystone/base/error.hpp"
-#include "drystone/io/scene_file.hpp"
-#include "io/scratch.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 namespace drystone::testing {
 namespace {
-
-/// The faults without the folder of the file; none if it was read.
-std::vector<std::string> faults_of(const std::string& text) {
-    const Scratch scratch;
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    std::vector<std::string> lines;
-    try {
-        read_scene(file);
-    } catch (const Error& error) {
-        std::istringstream stream(error.what());
-        const std::string folder = scratch.folder().string() + "/";
-        for (std::string line; std::getline(stream, line);) {
-            for (std::size_t at; (at = line.find(folder)) != std::string::npos;)
-                line.erase(at, folder.size());
-            lines.push_back(line);
-        }
-    }
-    return lines;
-}
 
 struct Case {
     const char* scene;
@@ -98,14 +74,14 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
          "scene.toml:7: lattice[0].size: [2, 1] falls; give the smaller end first"},
     };
     for (const Case& one : cases) {
-        const auto faults = faults_of(one.scene);
-        ASSERT_EQ(faults.size(), 1U) << one.scene << "\n" << ::testing::PrintToString(faults);
-        EXPECT_EQ(faults[0], one.fault) << one.scene;
+        const auto told = fault_lines(one.scene);
+        ASSERT_EQ(told.size(), 1U) << one.scene << "\n" << ::testing::PrintToString(told);
+        EXPECT_EQ(told[0], one.fault) << one.scene;
     }
 }
 
 TEST(SceneFaults, AllOfAFileAreToldAtOnceInItsOrder) {
-    const auto faults = faults_of(R"(dimension = 3
+    const auto told = fault_lines(R"(dimension = 3
 gravity = "down"
 [[body]]
 shape = { type = "box", sides = [1, 2] }
@@ -116,15 +92,15 @@ normal = [0, 0, 1]
 [time]
 step = 0
 )");
-    ASSERT_EQ(faults.size(), 6U) << ::testing::PrintToString(faults);
+    ASSERT_EQ(told.size(), 6U) << ::testing::PrintToString(told);
     const int lines[] = {2, 4, 5, 6, 7, 10};
     for (std::size_t i = 0; i < 6; ++i)
-        EXPECT_EQ(faults[i].rfind("scene.toml:" + std::to_string(lines[i]) + ": ", 0), 0U) << faults[i];
+        EXPECT_EQ(told[i].rfind("scene.toml:" + std::to_string(lines[i]) + ": ", 0), 0U) << told[i];
 }
 
 /// One mistake is one fault: what refers to a faulty shape or material is not complained of again.
 TEST(SceneFaults, DoNotFollowFromOneAnother) {
-    const auto faults = faults_of(R"(dimension = 3
+    const auto told = fault_lines(R"(dimension = 3
 [[material]]
 name = "stone"
 density = -1
@@ -137,17 +113,17 @@ shape = "pebble"
 material = "stone"
 position = [0, 0, 0]
 )");
-    ASSERT_EQ(faults.size(), 2U) << ::testing::PrintToString(faults);
+    ASSERT_EQ(told.size(), 2U) << ::testing::PrintToString(told);
 }
 
 /// What the scene itself refuses is told with the line of the body.
 TEST(SceneFaults, OfTheSceneHaveALineToo) {
-    const auto free_mesh = faults_of(
+    const auto free_mesh = fault_lines(
         "dimension = 3\n[domain]\nperiod = [1, 0, 0]\n[[wall]]\npoint = [0, 0, 0]\nnormal = [1, 0, 0]\n");
     ASSERT_EQ(free_mesh.size(), 1U);
     EXPECT_EQ(free_mesh[0].rfind("scene.toml:4: wall[0]: ", 0), 0U) << free_mesh[0];
     EXPECT_NE(free_mesh[0].find("periodic"), std::string::npos) << free_mesh[0];
-    const auto flat = faults_of(
+    const auto flat = fault_lines(
         "dimension = 3\n[[shape]]\nname = \"flat\"\ntype = \"polyhedron\"\npoints = "
         "[[0,0,0],[1,0,0],[0,1,0],[1,1,0]]\n");
     ASSERT_EQ(flat.size(), 1U);
@@ -155,15 +131,15 @@ TEST(SceneFaults, OfTheSceneHaveALineToo) {
 }
 
 TEST(SceneFaults, OfTomlAndOfFilesAreToldToo) {
-    const auto toml = faults_of("dimension = 3\ngravity = [0, 0,\n[time]\n");
+    const auto toml = fault_lines("dimension = 3\ngravity = [0, 0,\n[time]\n");
     ASSERT_EQ(toml.size(), 1U);
     EXPECT_EQ(toml[0].rfind("scene.toml:", 0), 0U) << toml[0];
-    const auto twice = faults_of("dimension = 3\ndimension = 2\n");
+    const auto twice = fault_lines("dimension = 3\ndimension = 2\n");
     ASSERT_EQ(twice.size(), 1U);
     EXPECT_EQ(twice[0].rfind("scene.toml:2: ", 0), 0U) << twice[0];
     EXPECT_THROW(read_scene("no such file.toml"), Error);
     const auto mesh =
-        faults_of("dimension = 3\n[[shape]]\nname = \"hopper\"\ntype = \"mesh\"\nfile = \"hopper.stl\"\n");
+        fault_lines("dimension = 3\n[[shape]]\nname = \"hopper\"\ntype = \"mesh\"\nfile = \"hopper.stl\"\n");
     ASSERT_EQ(mesh.size(), 1U);
     EXPECT_EQ(mesh[0].rfind("scene.toml:5: shape[0].file: hopper.stl", 0), 0U) << mesh[0];
 }

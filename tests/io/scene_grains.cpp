@@ -1,30 +1,13 @@
 // Random grains in scene files: fills, sources, sinks, laws of sizes, mixtures, stop rules.
 
-#include "drystone/io/scene_file.hpp"
-#include "io/scratch.hpp"
-#include "support/message_of.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cmath>
 
 namespace drystone::testing {
 namespace {
-
-template <int d>
-RunPlan<d> read(const Scratch& scratch, const std::string& text, bool place = true) {
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    return std::get<RunPlan<d>>(read_scene(file, place));
-}
-
-std::string faults(const Scratch& scratch, const std::string& text) {
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    return message_of([&] { read_scene(file); });
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const char* const filled = R"(
     dimension = 3

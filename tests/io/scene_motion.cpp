@@ -1,32 +1,16 @@
 // What moves in scene files without being free: motion, belt, guide, cell, gravity that turns.
 
-#include "drystone/io/scene_file.hpp"
-#include "io/scratch.hpp"
-#include "support/message_of.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <numbers>
 
 namespace drystone::testing {
 namespace {
 
-AnyPlan read(const std::string& text) {
-    const Scratch scratch;
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    return read_scene(file);
-}
-
-std::string faults(const std::string& text) {
-    return message_of([&] { read(text); });
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(SceneMotion, DrivesAreRead) {
-    const auto plan = std::get<RunPlan<3>>(read(R"(
+    const auto plan = read<3>(R"(
         dimension = 3
         gravity = { value = [0, 0, -9.81], axis = [0, 2, 0], rate = 90, begin = 1, limit = 45 }
         [[wall]]
@@ -42,7 +26,7 @@ TEST(SceneMotion, DrivesAreRead) {
         position = [0, 0, -2]
         held = true
         motion = { swing = [0, 0, 0.2], frequency = 5, phase = 180, pivot = [1, 0, 0], spin = [0, 1, 0], times = [0, 1], factors = [0, 1] }
-    )"));
+    )");
     const Scene<3>& scene = plan.scene;
     ASSERT_TRUE(scene.gravity_turn.has_value());
     EXPECT_NEAR(scene.gravity_turn->rate, std::numbers::pi / 2, 1e-15);
@@ -61,7 +45,7 @@ TEST(SceneMotion, DrivesAreRead) {
 }
 
 TEST(SceneMotion, CellsAreRead) {
-    const auto plan = std::get<RunPlan<2>>(read(R"(
+    const auto plan = read<2>(R"(
         dimension = 2
         [domain]
         period = [1, 2]
@@ -70,7 +54,7 @@ TEST(SceneMotion, CellsAreRead) {
         shear_rate = 3
         stress = ["rate", 7]
         mass = 2
-    )"));
+    )");
     EXPECT_EQ(plan.scene.domain.rate, Vec<2>(0.1, 0));
     EXPECT_EQ(plan.scene.domain.shear_rate, 3);
     EXPECT_FALSE(plan.scene.cell.stress[0]);

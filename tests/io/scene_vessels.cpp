@@ -1,37 +1,17 @@
 // Drums, hoppers and rings in scene files.
 
-#include "drystone/base/error.hpp"
 #include "drystone/grains/motion.hpp"
-#include "drystone/io/scene_file.hpp"
-#include "io/scratch.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 
 namespace drystone::testing {
 namespace {
 
-AnyPlan read_text(const std::string& text) {
-    const Scratch scratch;
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    return read_scene(file);
-}
-
-std::string fault_of(const std::string& text) {
-    try {
-        read_text(text);
-    } catch (const Error& error) {
-        const std::string message = error.what();
-        return message.substr(message.find("toml:") + 5);
-    }
-    return {};
-}
-
 TEST(SceneVessels, DrumAndHopperAreMeshes) {
-    const auto plan = std::get<RunPlan<3>>(read_text(R"(
+    const auto plan = read<3>(R"(
         dimension = 3
         [[body]]
         shape = { type = "drum", radius = 1, length = 2, segments = 10, lifters = { count = 5, height = 0.1 } }
@@ -41,7 +21,7 @@ TEST(SceneVessels, DrumAndHopperAreMeshes) {
         shape = { type = "hopper", radius = 1, outlet = 0.2, height = 1, rise = 0.5, form = "pyramid" }
         position = [0, 0, 5]
         held = true
-    )"));
+    )");
     ASSERT_EQ(plan.scene.shapes.size(), 2U);
     // Around each of five ridges: two corners at the top, and three at the wall on the way to the next.
     EXPECT_EQ(std::get<TriangleMesh>(plan.scene.shapes[0]).vertices.size(), 2U * 5 * 5 + 2);
@@ -50,24 +30,24 @@ TEST(SceneVessels, DrumAndHopperAreMeshes) {
 
 TEST(SceneVessels, FaultsAreTold) {
     const std::string head = "dimension = 3\n[[body]]\nposition = [0, 0, 0]\nheld = true\n";
-    EXPECT_EQ(fault_of(head + "shape = { type = \"drum\", radius = 1 }"),
-              "5: body[0].shape.length: is missing; give a positive length in m");
+    EXPECT_EQ(faults(head + "shape = { type = \"drum\", radius = 1 }"),
+              "scene.toml:5: body[0].shape.length: is missing; give a positive length in m");
     EXPECT_EQ(
-        fault_of(head +
-                 "shape = { type = \"drum\", radius = 1, length = 1, lifters = { count = 2, height = 2 } }"),
-        "5: body[0].shape: lifters: reach the middle of the drum; give a height below its radius");
-    EXPECT_EQ(fault_of(head + "shape = { type = \"hopper\", radius = 1, outlet = 1, height = 1 }"),
-              "5: body[0].shape: outlet: is as wide as the top; give less than the radius");
-    EXPECT_EQ(fault_of(head + "shape = { type = \"hoper\", radius = 1 }"),
-              "5: body[0].shape.type: \"hoper\"; did you mean 'hopper'?");
-    EXPECT_EQ(fault_of("dimension = 3\n[[ring]]\nradius = 1"),
-              "2: ring: there is no such field; it belongs to 2D");
-    EXPECT_EQ(fault_of("dimension = 2\n[[ring]]\ncentre = [0, 0]"),
-              "2: ring[0].radius: is missing; give a positive length in m");
+        faults(head +
+               "shape = { type = \"drum\", radius = 1, length = 1, lifters = { count = 2, height = 2 } }"),
+        "scene.toml:5: body[0].shape: lifters: reach the middle of the drum; give a height below its radius");
+    EXPECT_EQ(faults(head + "shape = { type = \"hopper\", radius = 1, outlet = 1, height = 1 }"),
+              "scene.toml:5: body[0].shape: outlet: is as wide as the top; give less than the radius");
+    EXPECT_EQ(faults(head + "shape = { type = \"hoper\", radius = 1 }"),
+              "scene.toml:5: body[0].shape.type: \"hoper\"; did you mean 'hopper'?");
+    EXPECT_EQ(faults("dimension = 3\n[[ring]]\nradius = 1"),
+              "scene.toml:2: ring: there is no such field; it belongs to 2D");
+    EXPECT_EQ(faults("dimension = 2\n[[ring]]\ncentre = [0, 0]"),
+              "scene.toml:2: ring[0].radius: is missing; give a positive length in m");
 }
 
 TEST(SceneVessels, RingIsClosedAndTurnsAsOne) {
-    auto plan = std::get<RunPlan<2>>(read_text(R"(
+    auto plan = read<2>(R"(
         dimension = 2
         [[ring]]
         centre = [3, 4]
@@ -75,7 +55,7 @@ TEST(SceneVessels, RingIsClosedAndTurnsAsOne) {
         thickness = 0.5
         segments = 12
         spin = 0.7
-    )"));
+    )");
     Scene<2>& scene = plan.scene;
     ASSERT_EQ(scene.bodies.count(), 12);
     const Vec<2> centre(3, 4);

@@ -2,20 +2,16 @@
 
 #include "drystone/io/scene_warnings.hpp"
 
-#include "io/scratch.hpp"
+#include "io/scene_text.hpp"
 
 #include <gtest/gtest.h>
-
-#include <fstream>
 
 namespace drystone::testing {
 namespace {
 
 std::vector<std::string> warnings(const std::string& text) {
     const Scratch scratch;
-    const auto file = scratch.file("scene.toml");
-    std::ofstream(file) << text;
-    SceneFiles files = open_scene(file);
+    SceneFiles files = open_scene(write_scene(scratch, text));
     const AnyPlan plan = read_scene(files);
     const Value value = read_toml(files.scene, files.text);
     std::vector<std::string> lines;

@@ -8,16 +8,6 @@
 using namespace drystone;
 using namespace drystone::testing;
 
-namespace {
-
-Goal goal_of(double tolerance) {
-    Goal goal;
-    goal.tolerance = tolerance;
-    return goal;
-}
-
-}  // namespace
-
 TEST(Admm, ReproducesTheReferencesOfBothLaws) {
     for (const Reference& reference : references()) {
         const Delassus W(reference.problem);
@@ -33,26 +23,8 @@ TEST(Admm, ReproducesTheReferencesOfBothLaws) {
 }
 
 TEST(Admm, AgreesWithTheInteriorPointOnRandomBodies) {
-    const double infinity = std::numeric_limits<double>::infinity();
     for (unsigned seed = 1; seed <= 3; ++seed) {
-        const ConeProblem problem = random_bodies({.contacts = 20, .seed = seed}, [&](int k) {
-            switch (k % 7) {
-                case 0:
-                    return Cone::free(3);
-                case 1:
-                    return Cone::wrench(6, 0.5, 0.2, 0.1);
-                case 2:
-                    return Cone::second_order(3, infinity);
-                case 3:
-                    return Cone::second_order(3, 0.0);
-                case 4:
-                    return Cone::truncated(3, 0.2, 0.3);
-                case 5:
-                    return Cone::interval(-0.2, 0.1);
-                default:
-                    return Cone::second_order(3, 0.6);
-            }
-        });
+        const ConeProblem problem = random_bodies({.contacts = 20, .seed = seed}, cone_of_every_kind);
         const Delassus W(problem);
         Vector exact = Vector::Zero(problem.rows()), r = exact;
         ASSERT_EQ(interior_point(W, Law::associated, {}, goal_of(1e-11), exact).status, Status::solved);

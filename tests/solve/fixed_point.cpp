@@ -24,12 +24,6 @@ const std::vector<std::pair<const char*, ConvexSolver>>& convex_solvers() {
     return solvers;
 }
 
-Goal goal_of(double tolerance) {
-    Goal goal;
-    goal.tolerance = tolerance;
-    return goal;
-}
-
 }  // namespace
 
 TEST(FixedPoint, ReproducesTheReferencesOfTheExactLaw) {

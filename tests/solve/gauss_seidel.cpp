@@ -12,12 +12,6 @@ using namespace drystone::testing;
 
 namespace {
 
-Goal goal_of(double tolerance) {
-    Goal goal;
-    goal.tolerance = tolerance;
-    return goal;
-}
-
 ConeProblem coulomb_bodies(unsigned seed, int bodies = 40, int contacts = 90, double mu = 0.5) {
     return random_bodies({.bodies = bodies, .contacts = contacts, .seed = seed},
                          [mu](int) { return Cone::second_order(3, mu); });

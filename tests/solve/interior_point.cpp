@@ -20,9 +20,7 @@ Outcome run(const ConeProblem& problem, double tolerance = 1e-10, int threads = 
     const Delassus W(problem, threads);
     Outcome out;
     out.r = Vector::Zero(problem.rows());
-    Goal goal;
-    goal.tolerance = tolerance;
-    out.report = interior_point(W, Law::associated, {}, goal, out.r);
+    out.report = interior_point(W, Law::associated, {}, goal_of(tolerance), out.r);
     out.solution = W.complete(out.r);
     return out;
 }

@@ -24,10 +24,8 @@ SolveReport run(const Delassus& W, Law law, GradientVariant variant, double tole
     ProjectedGradientOptions options;
     options.variant = variant;
     options.max_iterations = 200000;
-    Goal goal;
-    goal.tolerance = tolerance;
     r = Vector::Zero(W.problem().rows());
-    return projected_gradient(W, law, options, goal, r);
+    return projected_gradient(W, law, options, goal_of(tolerance), r);
 }
 
 }  // namespace
@@ -120,31 +118,12 @@ TEST(ProjectedGradient, ReproducesTheReferencesOfBothLaws) {
 
 // The associated law has one velocity: all variants and the interior point must find it, with joints and every kind of cone.
 TEST(ProjectedGradient, AgreesWithTheInteriorPointOnRandomBodies) {
-    const double infinity = std::numeric_limits<double>::infinity();
     for (unsigned seed = 1; seed <= 3; ++seed) {
-        const ConeProblem problem = random_bodies({.contacts = 20, .seed = seed}, [&](int k) {
-            switch (k % 7) {
-                case 0:
-                    return Cone::free(3);
-                case 1:
-                    return Cone::wrench(6, 0.5, 0.2, 0.1);
-                case 2:
-                    return Cone::second_order(3, infinity);
-                case 3:
-                    return Cone::second_order(3, 0.0);
-                case 4:
-                    return Cone::truncated(3, 0.2, 0.3);
-                case 5:
-                    return Cone::interval(-0.2, 0.1);
-                default:
-                    return Cone::second_order(3, 0.6);
-            }
-        });
+        const ConeProblem problem = random_bodies({.contacts = 20, .seed = seed}, cone_of_every_kind);
         const Delassus W(problem);
-        Goal goal;
-        goal.tolerance = 1e-11;
         Vector exact = Vector::Zero(problem.rows());
-        ASSERT_EQ(interior_point(W, Law::associated, {}, goal, exact).status, Status::solved) << seed;
+        ASSERT_EQ(interior_point(W, Law::associated, {}, goal_of(1e-11), exact).status, Status::solved)
+            << seed;
         const ConeSolution best = W.complete(exact);
         for (GradientVariant variant : all_variants) {
             // Without restart (or momentum) a thousand iterations may pass without progress: no promise is made there.

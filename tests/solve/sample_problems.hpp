@@ -2,14 +2,22 @@
 #pragma once
 
 #include "drystone/cone/delassus.hpp"
+#include "drystone/solve/report.hpp"
 
 #include <Eigen/Dense>
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <random>
 
 namespace drystone::testing {
+
+inline Goal goal_of(double tolerance) {
+    Goal goal;
+    goal.tolerance = tolerance;
+    return goal;
+}
 
 /// A problem given by its Delassus matrix W and free velocity b: H = 1, f = 0, w = b.
 inline ConeProblem explicit_problem(const Eigen::MatrixXd& W, const Vector& b,
@@ -138,6 +146,26 @@ inline ConeProblem random_bodies(const RandomOptions& o, const std::function<Con
     }
     p.w = Vector::Zero(p.rows());
     return p;
+}
+
+/// For random_bodies: the kinds of cones in turn.
+inline Cone cone_of_every_kind(int k) {
+    switch (k % 7) {
+        case 0:
+            return Cone::free(3);
+        case 1:
+            return Cone::wrench(6, 0.5, 0.2, 0.1);
+        case 2:
+            return Cone::second_order(3, std::numeric_limits<double>::infinity());
+        case 3:
+            return Cone::second_order(3, 0.0);
+        case 4:
+            return Cone::truncated(3, 0.2, 0.3);
+        case 5:
+            return Cone::interval(-0.2, 0.1);
+        default:
+            return Cone::second_order(3, 0.6);
+    }
 }
 
 /// A body of unit mass between two walls that approach each other at `speed` (m/s) from below and above.

@@ -64,6 +64,7 @@ Delassus::Delassus(const ConeProblem& problem, int threads, Exchange exchange)
                 D.noalias() += A.lazyProduct(A.transpose());
             }
         });
+        if (compliant()) add_compliance();
     } else {
         const BlockSparse& W = matrix();
         for (Index i = 0; i < problem.blocks(); ++i) {
@@ -81,6 +82,7 @@ Delassus::Delassus(const ConeProblem& problem, int threads, Exchange exchange)
 Delassus Delassus::with_frozen_shift(const Vector& s) const {
     Delassus shifted = *this;
     for (Index i = 0; i < problem_->blocks(); ++i) shifted.b_[problem_->offset[i]] += s[i];
+    shifted.shift_ = shift_.size() == 0 ? s : Vector(shift_ + s);
     return shifted;
 }
 
@@ -244,6 +246,7 @@ void Delassus::apply(const Vector& r, Vector& out) const {
     if (whitened()) {
         gather(r, z_);
         spread(z_, out);
+        if (compliant()) out += problem_->compliance.cwiseProduct(r);
         return;
     }
     const ConeProblem& p = *problem_;
@@ -289,12 +292,40 @@ ConeSolution Delassus::complete(const Vector& r) const {
     solution.u.resize(problem_->rows());
     apply_H(solution.v, solution.u);
     solution.u += problem_->w;
+    if (compliant()) solution.u += problem_->compliance.cwiseProduct(r);
+    if (shift_.size() > 0) {
+        for (Index i = 0; i < problem_->blocks(); ++i) solution.u[problem_->offset[i]] += shift_[i];
+    }
     return solution;
 }
 
 const BlockSparse& Delassus::matrix() const {
-    if (!data_->matrix) data_->matrix = whitened() ? whitened_matrix() : coupled_matrix();
+    if (!data_->matrix) {
+        data_->matrix = whitened() ? whitened_matrix() : coupled_matrix();
+        if (compliant()) add_compliance(*data_->matrix);
+    }
     return *data_->matrix;
+}
+
+void Delassus::add_compliance() {
+    const ConeProblem& p = *problem_;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const int d = p.cones[i].dim;
+        double* D = data_->diagonal.data() + data_->diagonal_start[i];
+        for (int c = 0; c < d; ++c) D[c * d + c] += p.compliance[p.offset[i] + c];
+    }
+}
+
+void Delassus::add_compliance(BlockSparse& W) const {
+    const ConeProblem& p = *problem_;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const int d = p.cones[i].dim;
+        for (Index k = W.start[i]; k < W.start[i + 1]; ++k) {
+            if (W.column[k] != i) continue;
+            for (int c = 0; c < d; ++c)
+                W.value[W.value_start[k] + c * d + c] += p.compliance[p.offset[i] + c];
+        }
+    }
 }
 
 BlockSparse Delassus::whitened_matrix() const {

@@ -1,8 +1,10 @@
-// The Delassus operator W = H M^-1 H^T and the free velocity b = H M^-1 f + w (docs/theory.md, eqs 7 and 8).
+// The Delassus operator W = H M^-1 H^T + C and the free velocity b = H M^-1 f + w (docs/theory.md, eqs 7 and 8).
 //
-// For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T. Solvers then need one
+// For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T + C. Solvers then need one
 // set of matrices for both directions, half the memory traffic of H beside M^-1 H^T, and a body that does not move has
-// G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity v = v_free + G z.
+// G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity v = v_free + G z. The compliance C is diagonal and
+// knows no body: a row's part C r of u comes from its own impulse alone. It is in all that is said of W here, and in neither
+// of gather and spread.
 #pragma once
 
 #include "drystone/base/exact_sum.hpp"
@@ -39,7 +41,12 @@ public:
     explicit Delassus(const ConeProblem& problem, int threads = 1, Exchange exchange = {});
 
     /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all matrices.
+    /// Its u, also that of complete() and of the referee, is the admissible one, H v + w + C r + s n.
     [[nodiscard]] Delassus with_frozen_shift(const Vector& s) const;
+    /// The shift, one number per block; empty if there is none.
+    [[nodiscard]] const Vector& frozen_shift() const { return shift_; }
+    /// False for rigid contacts: then C = 0 and the problem holds none.
+    [[nodiscard]] bool compliant() const { return problem_->compliance.size() > 0; }
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
     [[nodiscard]] int threads() const { return threads_; }
@@ -66,7 +73,7 @@ public:
     void apply(const Vector& r, Vector& out) const;
     /// z = Hw^T r, the whitened body vector; only if whitened(). A body's terms are added in block order.
     void gather(const Vector& r, Vector& z) const;
-    /// out_i = Hw_i z.
+    /// out_i = Hw_i z. So W r is spread(gather(r)) + C r.
     void spread(const Vector& z, Vector& out) const;
     /// Solution with u and v computed from r.
     [[nodiscard]] ConeSolution complete(const Vector& r) const;
@@ -95,6 +102,8 @@ private:
     void apply_H(const Vector& v, Vector& u) const;
     [[nodiscard]] BlockSparse whitened_matrix() const;
     [[nodiscard]] BlockSparse coupled_matrix() const;
+    void add_compliance();  // to the diagonal blocks
+    void add_compliance(BlockSparse& W) const;
 
     /// What copies share: all that does not depend on b.
     struct Data {
@@ -114,6 +123,7 @@ private:
     Exchange exchange_;
     std::shared_ptr<Data> data_;
     Vector b_;
+    Vector shift_;
     mutable Vector z_;
 };
 

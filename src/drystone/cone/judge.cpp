@@ -120,7 +120,7 @@ Vector inertia(const ConeProblem& p) {
     return inverse.unaryExpr([](double x) { return x > 0 ? 1 / x : 0.0; });
 }
 
-/// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w, each in the
+/// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r, each in the
 /// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
 double momentum_residual(const Delassus& W, const ConeSolution& s) {
     const ConeProblem& p = W.problem();
@@ -142,6 +142,16 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
                     terms[a] += term * term;
                 }
             }
+        }
+        if (W.compliant()) {
+            const BlockVector yielding =
+                p.compliance.segment(p.offset[i], d).cwiseProduct(s.r.segment(p.offset[i], d));
+            u += yielding;
+            terms += yielding.cwiseAbs2();
+        }
+        if (W.frozen_shift().size() > 0) {
+            u[0] += W.frozen_shift()[i];
+            terms[0] += W.frozen_shift()[i] * W.frozen_shift()[i];
         }
         for (int a = 0; a < d; ++a) {
             const double length = is_torque(p.cones[i], a) ? W.length(i) : 1.0,

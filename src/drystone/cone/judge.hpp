@@ -10,7 +10,7 @@ struct Residual {
     double value = 0;
     double law = 0;  ///< contact law: natural map in the energy norm, over that of the b at stake (eq. 12)
     double momentum =
-        0;  ///< defect of M v = f + H^T r and u = H v + w in the stored solution, relative (eq. 13)
+        0;  ///< defect of M v = f + H^T r and u = H v + w + C r in the stored solution, relative (eq. 13)
     // Secondary columns, to compare with other programs; neither is free of units.
     double siconos = 0;  ///< natural map with rho = 1 over max(|b|, |r|, |u|): what Siconos tests (eq. 15)
     double bogus =

@@ -134,6 +134,11 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
                   "w: " + std::to_string(p.w.size()) + " numbers; rows of H = " + std::to_string(p.rows()));
     faults.expect(p.f.allFinite(), "f: holds a number that is not finite");
     faults.expect(p.w.allFinite(), "w: holds a number that is not finite");
+    faults.expect(p.compliance.size() == 0 || p.compliance.size() == p.rows(),
+                  "compliance: " + std::to_string(p.compliance.size()) +
+                      " numbers; rows of H = " + std::to_string(p.rows()) + ", or none for rigid contacts");
+    faults.expect(p.compliance.allFinite(), "compliance: holds a number that is not finite");
+    faults.expect(!(p.compliance.array() < 0).any(), "compliance: holds a negative number; use 0 for rigid");
     bool finite = true;
     for (double x : p.H.value) finite = finite && std::isfinite(x);
     faults.expect(finite, "H: holds a number that is not finite");

@@ -1,10 +1,10 @@
 // The cone problem as plain data, and its solution (docs/theory.md, eqs 1 to 4):
 //
 //     M v = f + H^T r         momentum
-//     u = H v + w             relative velocities, block by block
+//     u = H v + w + C r       relative velocities, block by block; C >= 0 diagonal, 0 for rigid contacts
 //     -(u_i + s_i(u_i) n) in N_{K_i}(r_i)   for each block i; for a cone: K_i* contains u_i + s_i n, perpendicular to r_i in K_i
 //
-// Bilateral constraints C v = k are blocks of the free cone with w = -k: r is their multiplier and u = 0 their equation.
+// Bilateral constraints A v = k are blocks of the free cone with w = -k: r is their multiplier and u = 0 their equation.
 // So there is one list of blocks and no second kind of unknown.
 #pragma once
 
@@ -70,6 +70,7 @@ struct ConeProblem {
     Vector f;  ///< size bodies * body_dim: M v_begin plus impulses of the known forces
     BlockRows H;
     Vector w;                         ///< size rows()
+    Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
     std::vector<Cone> cones;          ///< one per block
     std::vector<Index> offset = {0};  ///< block i holds components [offset[i], offset[i+1])
     Tiling tiling;

@@ -198,13 +198,14 @@ ConeProblem read_local(const Group& group, double& asymmetry) {
     return problem;
 }
 
-/// u of the free blocks, which the layout does not store: H v + w.
+/// u of the free blocks, which the layout does not store: H v + w + C r.
 void complete_free_velocities(const ConeProblem& problem, ConeSolution& solution) {
     const int m = problem.body_dim;
     for (Index i = 0; i < problem.blocks(); ++i) {
         if (problem.cones[i].kind != ConeKind::free) continue;
         const Index row = problem.offset[i];
         solution.u[row] = problem.w[row];
+        if (problem.compliance.size() > 0) solution.u[row] += problem.compliance[row] * solution.r[row];
         for (Index k = problem.H.start[i]; k < problem.H.start[i + 1]; ++k) {
             const double* h =
                 problem.H.value.data() + problem.H.value_start[i] + (k - problem.H.start[i]) * m;
@@ -225,9 +226,10 @@ ConeSolution read_solution(const Group& group, const ConeProblem& problem, Probl
     solution.u.head(contact_rows) = read_vector(group, "u", contact_rows);
     if (kind == ProblemKind::local) {
         solution.v = solution.u - problem.w;
+        if (problem.compliance.size() > 0) solution.v -= problem.compliance.cwiseProduct(solution.r);
         if (free_rows > 0) {
-            const Vector compliance = std::get<SparseInverseMass>(problem.mass).W * solution.r;
-            solution.v.tail(free_rows) = compliance.tail(free_rows);
+            const Vector product = std::get<SparseInverseMass>(problem.mass).W * solution.r;
+            solution.v.tail(free_rows) = product.tail(free_rows);
         }
     } else {
         solution.v = read_vector(group, "v", problem.dofs());
@@ -273,6 +275,10 @@ ProblemFile read_problem(const Group& root) try {
     const Group group = root.open_group(std::string("fclib_") + name_of(result.kind));
     result.problem = result.kind == ProblemKind::local ? read_local(group, result.asymmetry)
                                                        : read_global(group, result.kind, result.asymmetry);
+    if (group.exists("vectors/compliance")) {
+        result.problem.compliance =
+            read_vector(group.open_group("vectors"), "compliance", result.problem.rows());
+    }
     const std::vector<std::string> faults = find_faults(result.problem);
     if (!faults.empty()) {
         std::string list;

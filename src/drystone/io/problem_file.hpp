@@ -7,6 +7,10 @@
 //
 // Contacts come first, in the file's order; each bilateral row (of G, or of V and R) is then a free block of dimension 1.
 // Contact vectors are normal first. V, R, s and G, b are absent from files without bilateral rows.
+//
+// One dataset is ours: vectors/compliance, the diagonal C of u = H v + w + C r, one number >= 0 for each row of the contacts and
+// then for each bilateral row. It is written only where the problem has compliance, and a file without it is rigid. Other
+// programs do not look for it: to them the problem is the rigid one.
 #pragma once
 
 #include "drystone/cone/problem.hpp"
@@ -34,7 +38,7 @@ const char* name_of(ProblemKind kind);
 struct ProblemFile {
     ConeProblem problem;
     std::vector<ConeSolution> guesses;  ///< starting points that came with the problem
-    /// A local file has no v: it is u - w, since H = 1. Solutions saved by Siconos hold u alone, with r = 0 and v = 0.
+    /// A local file has no v: it is u - w - C r, since H = 1. Solutions saved by Siconos hold u alone, with r = 0 and v = 0.
     std::optional<ConeSolution> solution;
     /// Texts of the file. The bytes are as stored: those of old files are not always valid UTF-8.
     std::string title, description, math_info;
@@ -54,7 +58,7 @@ ProblemFile read_problem(const std::filesystem::path& path);
 /// The same from a file that is open.
 ProblemFile read_problem(const hdf5::Group& root);
 
-/// Writes the problem, its guesses and its solution; all numbers of H, f, w, mu, W and of a sparse M are kept to the bit, and
+/// Writes the problem, its guesses and its solution; all numbers of H, f, w, mu, C, W and of a sparse M are kept to the bit, and
 /// those of a block-diagonal M, which is held as its inverse, to rounding. The file appears complete or not at all: it is
 /// written under a temporary name beside `path` and then renamed.
 ///

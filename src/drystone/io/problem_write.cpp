@@ -213,6 +213,11 @@ void write_all(const std::filesystem::path& path, const ProblemFile& file, Probl
     group.write_int("spacedim", order.dim);
     const Group vectors = group.create_group("vectors");
     write_coefficients(vectors, file.problem, order, kind);
+    if (file.problem.compliance.size() > 0) {
+        std::vector<Index> rows = order.contact_rows;
+        rows.insert(rows.end(), order.bilateral_rows.begin(), order.bilateral_rows.end());
+        write_rows(vectors, "compliance", file.problem.compliance, rows);
+    }
     if (kind == ProblemKind::local) {
         write_local(group, file.problem, order);
     } else {

@@ -3,6 +3,7 @@
 // with multipliers r and the penalty gamma per unit of stiffness. One iteration (Daviet 2016, section 3.4, without linearisation):
 //     y  from  (1 + Hw^T Gamma Hw) y = Hw^T (r - Gamma (b - u))        Gamma_i = gamma / stiffness_i
 //     r' = P_K(r - Gamma (Hw y + b)),   u = Hw y + b + Gamma^-1 (r' - r).
+// Compliance C is a private body per row: Hw y then stands for Hw y + C^1/2 y', and y' never appears.
 // The matrix is factorised once per penalty; the penalty follows the balance of the two residuals (Boyd et al. 2011, 3.4.1).
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "drystone/solve/monitor.hpp"
 #include "drystone/solve/sweep_rigid.hpp"
 #include "drystone/solve/sweep_spheres.hpp"
+#include "drystone/solve/sweep_wrench.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -207,23 +208,37 @@ template <class F>
 auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling, F&& f) {
     const bool automatic = options.kernel == SweepKernel::automatic;
     if (automatic || options.kernel == SweepKernel::spheres) {
-        if (auto spheres = SphereKernel::make(W, law, options, tiling)) return f(*spheres);
+        if (auto spheres = SphereKernel<>::make(W, law, options, tiling)) return f(*spheres);
+        if (auto spheres = SphereKernel<true>::make(W, law, options, tiling)) return f(*spheres);
         if (!automatic)
             fail("Gauss-Seidel kernel `spheres`", "the contacts are not all between spheres",
                  "use automatic");
     }
     if (automatic || options.kernel == SweepKernel::rigid) {
-        if (RigidKernel<3, 6>::fits(W, law, options)) {
-            RigidKernel<3, 6> kernel(W, options, tiling);
+        const auto with_rigid = [&]<int D, int M>() {
+            if (W.compliant()) {
+                RigidKernel<D, M, true> kernel(W, options, tiling);
+                return f(kernel);
+            }
+            RigidKernel<D, M> kernel(W, options, tiling);
             return f(kernel);
-        }
-        if (RigidKernel<2, 3>::fits(W, law, options)) {
-            RigidKernel<2, 3> kernel(W, options, tiling);
-            return f(kernel);
-        }
+        };
+        if (RigidKernel<3, 6>::fits(W, law, options)) return with_rigid.template operator()<3, 6>();
+        if (RigidKernel<2, 3>::fits(W, law, options)) return with_rigid.template operator()<2, 3>();
         if (!automatic)
             fail("Gauss-Seidel kernel `rigid`", "not all blocks are Coulomb contacts of two bodies",
                  "use automatic");
+    }
+    if (automatic || options.kernel == SweepKernel::wrench) {
+        if (auto wrench = WrenchKernel::make(W, law, options, tiling)) return f(*wrench);
+        if (!automatic)
+            fail("Gauss-Seidel kernel `wrench`",
+                 "not all blocks are contacts between spheres (disks) with or without rolling friction",
+                 "use automatic");
+    }
+    if (W.compliant()) {
+        AnyKernelOf<true> kernel(W, law, options, tiling);
+        return f(kernel);
     }
     AnyKernel kernel(W, law, options, tiling);
     return f(kernel);

@@ -2,7 +2,7 @@
 //
 // One sweep visits every block once and solves it exactly with all others held. Tiles of a colour run in parallel and share no
 // moving body, so the result is the same bits on any number of threads. Kernels (sweep_*.hpp) differ in what they know of
-// the blocks: anything; rigid contacts of two bodies; spheres.
+// the blocks: anything; rigid contacts of two bodies; spheres; spheres and disks that also resist rolling.
 #pragma once
 
 #include "drystone/solve/local.hpp"
@@ -22,6 +22,7 @@ enum class SweepKernel : std::uint8_t {
     explicit_matrix,  ///< the same with W formed
     rigid,            ///< Coulomb contacts between at most two rigid bodies, exact law
     spheres,          ///< contacts between spheres, both laws
+    wrench,           ///< contacts between spheres, or disks, with rolling and spinning friction, both laws
 };
 
 struct GaussSeidelOptions {

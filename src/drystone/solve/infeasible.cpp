@@ -20,6 +20,22 @@ Cone recession_cone(const Cone& cone, Law law) {
     return out;
 }
 
+namespace {
+
+/// Takes out of a block's impulse what its compliance C would answer: the part of a proof can only be in rows with C = 0.
+/// Without a normal impulse there is none in groups of finite coefficient either, or the projection would bring it back.
+void leave_out_compliant(const Cone& cone, const double* C, double* r) {
+    for (int c = 0; c < cone.dim; ++c) {
+        if (C[c] > 0) r[c] = 0;
+    }
+    if (!cone.has_axis() || !(C[0] > 0)) return;
+    for (const ConeGroup& g : groups_of(cone)) {
+        if (!std::isinf(g.mu)) std::fill_n(r + g.start, g.size, 0.0);
+    }
+}
+
+}  // namespace
+
 bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vector& certificate,
                         const InfeasibilityTest& test) {
     const ConeProblem& p = W.problem();
@@ -31,6 +47,8 @@ bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vec
         // Euclidean, with torques made forces: the same projection that the solvers use.
         const Cone& cone = p.cones[i];
         const Cone allowed = with_torques_scaled(recession_cone(cone, law), W.length(i));
+        if (W.compliant())
+            leave_out_compliant(cone, p.compliance.data() + p.offset[i], r.data() + p.offset[i]);
         std::array<double, max_block> x{};
         for (int c = 0; c < cone.dim; ++c)
             x[c] = r[p.offset[i] + c] / (is_torque(cone, c) ? W.length(i) : 1.0);

@@ -9,6 +9,11 @@
 // v_free. So the test is a ratio of two energies, free of units, and not a matter of taste: "infeasible" means that
 // admissible velocities, if any, carry more than 1 / tolerance times the velocity that the contacts have to correct.
 //
+// Compliance C > 0 (u = Hw y + C r + b) answers any velocity of its row with a finite impulse, however small it is. It acts like a
+// private body of inverse mass C in each row, so the inequality holds with |(Hw^T r, C^1/2 r)|; but whatever the size of
+// C^1/2 r, a row with C > 0 has no part in a proof: directions are tested with r = 0 there. If C_N > 0 in every contact
+// and C > 0 in every bilateral row there is always a solution, and nothing here says otherwise.
+//
 // What is proved for which law (discrete friction: Cadoux' existence theorem):
 //   associated  admissible means u in K* (V(0) not empty). The proof is of non-existence, with r in K.
 //   coulomb     only u_N >= 0 (and u = 0 where the coefficient is infinite or the block is bilateral) is necessary for a

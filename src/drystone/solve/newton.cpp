@@ -53,9 +53,12 @@ public:
             BlockVector x(d);
             for (int c = 0; c < d; ++c) x[c] = argument(at + c, r, anchor, delta);
             const BlockMatrix S = derivative(p_.cones[i], x);
-            const BlockMatrix A = BlockMatrix::Identity(d, d) - (1 - delta) * S;
+            BlockMatrix A = BlockMatrix::Identity(d, d) - (1 - delta) * S;
             BlockMatrix G = S;
             for (int c = 0; c < d; ++c) G.col(c) /= w_[at + c];
+            if (W_.compliant() && W_.whitened()) {  // the part G C of G W stays in the block
+                A += G * p_.compliance.segment(at, d).asDiagonal();
+            }
             const Eigen::FullPivLU<BlockMatrix> lu(A);
             A_inverse_.block(i) = lu.inverse();
             D_.block(i) = lu.solve(G);
@@ -108,7 +111,7 @@ private:
         return S;
     }
 
-    /// Separate bodies: (1 + Hw^T D Hw) q = Hw^T rhs, dr = rhs - D Hw q.
+    /// Separate bodies: (1 + Hw^T D Hw) q = Hw^T rhs, dr = rhs - D Hw q; compliance is in D and rhs.
     bool step_by_bodies(const Vector& rhs, Vector& dr) {
         const int m = p_.body_dim;
         using Rows =

@@ -2,6 +2,8 @@
 
 #include "drystone/base/parallel.hpp"
 
+#include <Eigen/Cholesky>
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,6 +60,7 @@ ShiftedSystem::ShiftedSystem(const Delassus& W)
     for (Vector* v : {&g_, &p_, &residual_, &z_, &direction_, &image_, &t_, &t2_}) v->setZero(p.rows());
     if (W.whitened()) {
         body_.setZero(p.dofs());
+        if (W.compliant()) L_.emplace(p);
         analyse_bodies();
     } else {
         analyse_blocks();
@@ -121,9 +124,21 @@ void ShiftedSystem::analyse_blocks() {
     A_ = block_pattern(neighbours, p.offset);
 }
 
+void ShiftedSystem::factorise_compliance() {
+    const ConeProblem& p = W_->problem();
+    parallel_for(W_->threads(), p.blocks(), [&](Index i) {
+        const int d = p.cones[i].dim;
+        const BlockMatrix half =
+            p.compliance.segment(p.offset[i], d).cwiseSqrt().asDiagonal() * BlockMatrix(F.block(i));
+        const BlockMatrix N = BlockMatrix::Identity(d, d) + half.transpose() * half;
+        L_->block(i) = Eigen::LLT<BlockMatrix>(N).matrixL();
+    });
+}
+
 void ShiftedSystem::assemble_bodies() {
     const ConeProblem& p = W_->problem();
     const int m = p.body_dim;
+    if (L_) factorise_compliance();
     parallel_for(W_->threads(), p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
@@ -132,6 +147,17 @@ void ShiftedSystem::assemble_bodies() {
                 F.block(i).transpose().lazyProduct(ConstRows(W_->whitened_rows().data() + at, d, m));
         }
     });
+    if (L_) {
+        parallel_for(W_->threads(), p.blocks(), [&](Index i) {
+            const int d = p.cones[i].dim;
+            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+                const std::int64_t at =
+                    p.H.value_start[i] + static_cast<std::int64_t>(k - p.H.start[i]) * d * m;
+                Eigen::Map<RowBlock> rows(rows_.data() + at, d, m);
+                L_->block(i).triangularView<Eigen::Lower>().solveInPlace(rows);
+            }
+        });
+    }
     double* value = A_.valuePtr();
     std::fill(value, value + A_.nonZeros(), 0.0);
     const Index* pair = pair_.data();
@@ -209,6 +235,20 @@ void ShiftedSystem::multiply_F_transposed(const Vector& y, Vector& out) const {
     });
 }
 
+/// x <- L^-1 x, or L^-T x.
+void ShiftedSystem::divide_by_L(bool transposed, Vector& x) const {
+    const ConeProblem& p = W_->problem();
+    parallel_for(W_->threads(), p.blocks(), [&](Index i) {
+        const auto L = L_->block(i).triangularView<Eigen::Lower>();
+        auto part = x.segment(p.offset[i], p.cones[i].dim);
+        if (transposed) {
+            L.transpose().solveInPlace(part);
+        } else {
+            L.solveInPlace(part);
+        }
+    });
+}
+
 /// x = (1 + F^T W F)^-1 y with the factor as it is.
 void ShiftedSystem::precondition(const Vector& y, Vector& x) {
     if (!W_->whitened()) {
@@ -216,13 +256,26 @@ void ShiftedSystem::precondition(const Vector& y, Vector& x) {
         factor_.solve(x);
         return;
     }
-    // By the bodies: x = y - F^T Hw q with (1 + (F^T Hw)^T (F^T Hw)) q = Hw^T F y.
-    multiply_F(y, t_);
+    // By the bodies: x = y - F^T Hw q with (1 + (F^T Hw)^T (F^T Hw)) q = Hw^T F y. With compliance F L^-T takes the place of F,
+    // L^-1 y that of y, and L^-T is applied to the result.
+    const Vector* right = &y;
+    if (L_) {
+        right_ = y;
+        divide_by_L(false, right_);
+        right = &right_;
+        back_ = right_;
+        divide_by_L(true, back_);
+        multiply_F(back_, t_);
+    } else {
+        multiply_F(y, t_);
+    }
     W_->gather(t_, body_);
     factor_.solve(body_);
     W_->spread(body_, t_);
     multiply_F_transposed(t_, x);
-    x = y - x;
+    if (L_) divide_by_L(false, x);
+    x = *right - x;
+    if (L_) divide_by_L(true, x);
 }
 
 void ShiftedSystem::apply_operator(const Vector& p, Vector& out) {

@@ -5,10 +5,13 @@
 //     (1 + F^T W F) p = F^T y,
 // whose matrix has no eigenvalue below 1 whatever D is. For separate bodies W = Hw Hw^T and the system that is factorised
 // is the one of the bodies, 1 + (F^T Hw)^T (F^T Hw), sparse and usually much smaller; for a mass that couples bodies it is
-// the one of the blocks. Both are symmetric positive definite.
+// the one of the blocks. Both are symmetric positive definite. Compliance C in W = Hw Hw^T + C stays with the blocks: with the
+// Cholesky factor L L^T = 1 + F^T C F of each, the system of the bodies is 1 + (L^-1 F^T Hw)^T (L^-1 F^T Hw).
 #pragma once
 
 #include "drystone/cone/delassus.hpp"
+
+#include <optional>
 
 namespace drystone {
 
@@ -52,19 +55,23 @@ private:
     void analyse_bodies();
     void analyse_blocks();
     void assemble_bodies();
+    void factorise_compliance();
     void assemble_blocks();
     void precondition(const Vector& y, Vector& x);
     void apply_operator(const Vector& p, Vector& out);
     void multiply_F(const Vector& p, Vector& out) const;
     void multiply_F_transposed(const Vector& y, Vector& out) const;
+    void divide_by_L(bool transposed, Vector& x) const;
 
     const Delassus* W_;
     SparseMatrix A_;
     Factor factor_;
-    std::vector<double> rows_;  // F^T Hw, laid out like Hw
+    std::vector<double> rows_;        // F^T Hw, or L^-1 F^T Hw, laid out like Hw
+    std::optional<BlockDiagonal> L_;  // only with compliance and bodies
     std::vector<Index>
         pair_;  // where the blocks of A_ of each pair of bodies of a block begin in their column
     Vector g_, p_, residual_, z_, direction_, image_, t_, t2_, body_;
+    Vector right_, back_;  // only with compliance
 };
 
 }  // namespace drystone

@@ -1,4 +1,5 @@
-// Gauss-Seidel kernel for any cone and any local solver: through body vectors (whitened) or through the formed matrix W.
+// Gauss-Seidel kernel for any cone and any local solver: through body vectors (whitened) or through the formed matrix W. Compliance, of
+// which body vectors know nothing, is a second form of each kernel, so that rigid contacts do not pay for it.
 #pragma once
 
 #include "drystone/solve/gauss_seidel.hpp"
@@ -8,9 +9,10 @@
 
 namespace drystone {
 
-class AnyKernel {
+template <bool Compliant>
+class AnyKernelOf {
 public:
-    AnyKernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling)
+    AnyKernelOf(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling)
         : W_(W),
           p_(W.problem()),
           law_(law),
@@ -82,10 +84,17 @@ public:
             }
         }
         const double stiffness = W_.stiffness(i);
-        if constexpr (Uphill) {
-            uphill -= stiffness * change.dot(x - Eigen::Map<const BlockVector>(previous + offset_[q], d));
+        // Torques count by the block's length, as in the referee.
+        BlockVector weighted = stiffness * change;
+        if (cone.kind == ConeKind::wrench) {
+            const double length = W_.length(i);
+            for (int c = 0; c < d; ++c)
+                if (is_torque(cone, c)) weighted[c] /= length * length;
         }
-        return stiffness * change.squaredNorm();
+        if constexpr (Uphill) {
+            uphill -= weighted.dot(x - Eigen::Map<const BlockVector>(previous + offset_[q], d));
+        }
+        return weighted.dot(change);
     }
 
     void share(Index colour) {
@@ -125,6 +134,10 @@ private:
                 for (int c = 0; c < m; ++c, ++A) u[a] += *A * zj[c];
             }
         }
+        if constexpr (Compliant) {
+            const double* own = r.data() + offset_[place_[i]];
+            for (int a = 0; a < d; ++a) u[a] += p_.compliance[p_.offset[i] + a] * own[a];
+        }
     }
 
     const Delassus& W_;
@@ -137,5 +150,7 @@ private:
     std::vector<Index> offset_, place_;
     std::vector<BlockMatrix> block_;
 };
+
+using AnyKernel = AnyKernelOf<false>;
 
 }  // namespace drystone

@@ -2,7 +2,7 @@
 //
 // Each contact's tangents are turned so that T of the secular equation (docs/theory.md, eq. 21) is diagonal: sticking
 // is then two divisions and sliding a scalar Newton. Data of a contact lie together in the order of the sweep; the whitened
-// rows of both bodies are most of it, and each is read once per visit (RigidRows).
+// rows of both bodies are most of it, and each is read once per visit (RigidRows). Compliance, where there is any, lies beside.
 #pragma once
 
 #include "drystone/base/huge_pages.hpp"
@@ -118,7 +118,7 @@ private:
     }
 };
 
-template <int D, int M>
+template <int D, int M, bool Compliant = false>
 class RigidKernel {
 public:
     /// True if the problem has the shape this kernel needs.
@@ -141,6 +141,7 @@ public:
           tiling_(tiling),
           contacts_(p_.blocks() + contact_ahead),
           frame_(p_.blocks()) {
+        if constexpr (Compliant) compliance_.resize(p_.blocks());
         parallel_for(W.threads(), p_.blocks(), [&](Index q) { pack(q, options.proximal); });
         r.setZero(p_.rows());
     }
@@ -166,13 +167,23 @@ public:
     double visit(Index q, const double* previous, double& uphill) {
         Contact& c = contacts_[q];
         prefetch_ahead(contacts_.data() + q, contact_ahead, bodies_ahead, z.data(), stride);
-        if (c.a < 0) return 0;  // between bodies that cannot move: nothing to solve
-        double* za = z.data() + static_cast<std::ptrdiff_t>(c.a) * stride;
-        double* zb = z.data() + static_cast<std::ptrdiff_t>(c.b) * stride;
+        // Between bodies that cannot move there is nothing to solve, unless the contact itself yields.
+        if (c.a < 0 && !(Compliant && !compliance_[q].isZero(0.0))) return 0;
+        [[maybe_unused]] std::array<double, stride> still = {};
+        double *za = still.data(), *zb = za;
+        if (!Compliant || c.a >= 0) {
+            za = z.data() + static_cast<std::ptrdiff_t>(c.a) * stride;
+            zb = z.data() + static_cast<std::ptrdiff_t>(c.b) * stride;
+        }
         double* x = r.data() + static_cast<std::ptrdiff_t>(q) * D;
         std::array<double, D> u;
         c.rows.spread(za, zb, u.data());
         for (int k = 0; k < D; ++k) u[k] += c.free[k];
+        if constexpr (Compliant) {
+            for (int k = 0; k < D; ++k) {
+                for (int l = 0; l < D; ++l) u[k] += compliance_[q](k, l) * x[l];
+            }
+        }
         // Eq. 21 with the own impulse taken out: free_normal = -b_N / W_NN. First as if the contact stuck.
         double free_normal = x[0] - u[0] * c.inverse_w;
         for (int k = 0; k < D - 1; ++k) free_normal += c.coupling[k] * x[k + 1];
@@ -309,6 +320,10 @@ private:
             c.inverse_t[k] =
                 1 / std::max(V(k + 1, k + 1) - V(k + 1, 0) * V(k + 1, 0) / w, 1e-16 * c.stiffness);
         }
+        if constexpr (Compliant) {
+            const BlockMatrix C = p_.compliance.segment(p_.offset[i], D).asDiagonal();
+            compliance_[q] = R * C * R.transpose();
+        }
         const BlockVector free = R * W_.b().segment(p_.offset[i], D);
         for (int k = 0; k < D; ++k) c.free[k] = free[k];
         using Rows = Eigen::Matrix<double, D, M, Eigen::RowMajor>;
@@ -347,6 +362,7 @@ private:
     const Tiling& tiling_;
     std::vector<Contact, HugePageAllocator<Contact>> contacts_;
     std::vector<std::array<double, 2>> frame_;
+    std::vector<Eigen::Matrix<double, D, D>> compliance_;  // in the turned frame; empty for rigid contacts
 };
 
 }  // namespace drystone

@@ -5,6 +5,7 @@
 // closed form. Exact law: r_N = max(0, -b_N / w_N), r_T = projection of -b_T / w_T on the disc of radius mu r_N. Associated law: -b / w if
 // that is in the cone, else on its boundary in the direction of -b_T with r_N = max(0, (mu |b_T| - b_N) / (w_N + mu^2 w_T)). Impulses are
 // kept as vectors of space, so tangents do not appear at all. Found from the numbers in H, not from any word about shapes.
+// Compliance that is the same along both tangents keeps all of this: it adds to w_N and to w_T.
 #pragma once
 
 #include "drystone/base/huge_pages.hpp"
@@ -17,6 +18,7 @@
 
 namespace drystone {
 
+template <bool Compliant = false>
 class SphereKernel {
 public:
     /// The kernel, if every contact has the shape it needs (to rounding).
@@ -24,6 +26,7 @@ public:
                                             const Tiling& tiling) {
         const ConeProblem& p = W.problem();
         if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.body_dim != 6) return {};
+        if (Compliant != W.compliant()) return {};
         SphereKernel kernel(W, law, tiling);
         for (Index q = 0; q < p.blocks(); ++q) {
             if (!kernel.pack(q, options.proximal)) return {};
@@ -70,6 +73,11 @@ public:
         const Four spin = c.arm_a * wa + c.arm_b * wb;
         const Four cross = spin * turned_n - __builtin_shufflevector(spin, spin, 1, 2, 0, 3) * n;
         u += c.linear_a * va + c.linear_b * vb + __builtin_shufflevector(cross, cross, 1, 2, 0, 3);
+        if constexpr (Compliant) {
+            const auto [normal, tangential] = compliance_[q];
+            const Four along = old * n;
+            u += tangential * old + (normal - tangential) * (along[0] + along[1] + along[2]) * n;
+        }
         const Four un = u * n, xn = old * n;
         const double uN = un[0] + un[1] + un[2];
         const double xN = xn[0] + xn[1] + xn[2];
@@ -89,7 +97,8 @@ public:
             scale = c.mu * rN / length;
         }
         const Four next = y * scale + rN * n, change = next - old;
-        const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
+        double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
+        if constexpr (Compliant) wN += compliance_[q][0];
         if constexpr (Uphill) {
             const double* p = previous + static_cast<std::ptrdiff_t>(q) * 3;
             uphill -= wN * (change[0] * (next[0] - p[0]) + change[1] * (next[1] - p[1]) +
@@ -151,7 +160,9 @@ private:
           p_(W.problem()),
           tiling_(tiling),
           contacts_(p_.blocks() + contact_ahead),
-          tangent_(p_.blocks()) {}
+          tangent_(p_.blocks()) {
+        if constexpr (Compliant) compliance_.resize(p_.blocks());
+    }
 
     /// Velocity and spin of each body, each with a zero behind it.
     void unpack(const Vector& packed) {
@@ -210,12 +221,22 @@ private:
             (c.a < 0 ? c.arm_a : c.arm_b) = arm;
             (c.a < 0 ? c.a : c.b) = p_.H.body[p_.H.start[i] + k];
         }
+        if constexpr (Compliant) {
+            const auto C = p_.compliance.segment<3>(p_.offset[i]);
+            // A contact that yields between bodies that cannot move has no frame here.
+            if (C[1] != C[2] || (c.a < 0 && !C.isZero(0.0))) return false;
+            compliance_[q] = {C[0], C[1]};
+        }
         if (c.a < 0) return true;
         if (c.b < 0) c.b = c.a;
         const double extra = AnyKernel::proximal_term(W_, i, proximal);
         const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
         c.inverse_wN = 1 / (wN + extra);
         c.inverse_wT = 1 / (wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + extra);
+        if constexpr (Compliant) {
+            c.inverse_wN = 1 / (wN + compliance_[q][0] + extra);
+            c.inverse_wT = 1 / (wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + compliance_[q][1] + extra);
+        }
         const Eigen::Vector3d free = frame(q).transpose() * W_.b().segment<3>(p_.offset[i]);
         std::copy_n(free.data(), 3, c.free);
         return true;
@@ -226,7 +247,8 @@ private:
     const ConeProblem& p_;
     const Tiling& tiling_;
     std::vector<Contact, HugePageAllocator<Contact>> contacts_;
-    std::vector<Eigen::Vector4d> tangent_;  // t1 and the handedness of the frame
+    std::vector<Eigen::Vector4d> tangent_;           // t1 and the handedness of the frame
+    std::vector<std::array<double, 2>> compliance_;  // normal, tangential; empty for rigid contacts
 };
 
 }  // namespace drystone

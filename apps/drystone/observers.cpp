@@ -51,10 +51,10 @@ const std::regex& parts_in_folder() {
 
 }  // namespace
 
-template <int d>
-std::vector<std::string> sink_names(const Feeds<d>& feeds) {
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
     std::vector<std::string> names;
-    for (const Sink<d>& sink : feeds.sinks) names.push_back(sink.name);
+    for (const Named& one : all) names.push_back(one.name);
     return names;
 }
 
@@ -62,8 +62,11 @@ template <int d>
 Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan)
     : folder_(std::move(folder)),
       wants_frames_(plan.output.frames_every > 0),
-      measurements_(folder_, plan.output, plan.measures, sink_names(plan.feeds)),
-      beat_{plan.output.frames_every} {}
+      measurements_(folder_, plan.output, plan.measures, names_of(plan.feeds.sinks),
+                    names_of(plan.scene.joints)),
+      beat_{plan.output.frames_every},
+      elastic_limit_(plan.output.elastic_limit && !plan.options.step.elastic_limit),
+      solving_(plan.options.step.solve) {}
 
 template <int d>
 void Observers<d>::clear_folder() {
@@ -141,7 +144,13 @@ ObserverState Observers<d>::state() {
 
 template <int d>
 void Observers<d>::write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h) {
-    writer_->write(scene, memory, h);
+    if (elastic_limit_ && memory != nullptr) {
+        ConeSolution solution = memory->solution;
+        if (find_elastic_limit(scene, solving_, *memory, solution).status != Status::solved) ++forces_missed_;
+        writer_->write(scene, memory, h, &solution.r);
+    } else {
+        writer_->write(scene, memory, h);
+    }
     ++frame_;
     frame_is_last_ = true;
 }

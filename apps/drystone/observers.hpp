@@ -26,6 +26,8 @@ public:
     /// How far all are. Returns when everything up to here is in the files.
     [[nodiscard]] ObserverState state();
     [[nodiscard]] std::int64_t frames() const { return frame_; }
+    /// Frames of this sitting for which the elastic limit was asked for and not found.
+    [[nodiscard]] std::int64_t forces_missed() const { return forces_missed_; }
     /// Wall-clock seconds that frames have taken from the run.
     [[nodiscard]] double frame_seconds() const { return writer_ ? writer_->seconds() : 0; }
 
@@ -38,7 +40,10 @@ private:
     Measurements<d> measurements_;
     std::optional<FrameWriter<d>> writer_;
     Beat beat_;
+    bool elastic_limit_;  // of frames alone
+    SolveSettings solving_;
     std::int64_t frame_ = 0;
+    std::int64_t forces_missed_ = 0;
     bool frame_is_last_ = false;
     double last_h_ = 0;
 };

@@ -105,7 +105,8 @@ private:
     bool after_step(const StepRecord& record) {
         end_ = record.energy;
         largest_kinetic_ = std::max(largest_kinetic_, record.energy.kinetic);
-        gross_work_ += std::abs(record.work.contacts) + std::abs(record.work.scheme);
+        gross_work_ +=
+            std::abs(record.work.contacts) + std::abs(record.work.joints) + std::abs(record.work.scheme);
         if (observers_) observers_->after_step(run_.plan.scene, memory_, record, run_.progress);
         log_.progress([&] { return line_of(record); });
         bool go_on = true;
@@ -240,8 +241,8 @@ private:
 
     /// Energy that came from nowhere, over the largest energy that moved.
     [[nodiscard]] double balance_error() const {
-        const double error = end_.total() - begin_.total() - summary().work.contacts - summary().work.scheme -
-                             summary().fed_energy;
+        const double error = end_.total() - begin_.total() - summary().work.contacts - summary().work.joints -
+                             summary().work.scheme - summary().fed_energy;
         const double scale =
             std::max({largest_kinetic_, std::abs(end_.potential - begin_.potential), gross_work_});
         return scale > 0 ? std::abs(error) / scale : 0;
@@ -265,23 +266,36 @@ private:
                         run_.plan.scene.time, sum.unsolved, infeasible, stop),
             fmt::format("worst residual {:.1e}, worst overlap {:.2e} m ({:.1e} radii), {} iterations",
                         sum.worst_residual, sum.worst_overlap, sum.worst_relative_overlap, sum.iterations),
-            fmt::format("energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), scheme "
-                        "{:.6g} J, {}{}",
-                        begin_.total(), end_.total(), sum.work.contacts, sum.work.held, sum.work.scheme,
-                        sum.fed_energy != 0
-                            ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
-                            : "",
-                        balance_text()),
             fmt::format(
-                "seconds {}: free motion {}, detection {}, assembly {}, solving {}, integration {}, "
+                "energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), {}scheme "
+                "{:.6g} J, {}{}",
+                begin_.total(), end_.total(), sum.work.contacts, sum.work.held,
+                sum.work.joints != 0 ? fmt::format("joints {:.6g} J, ", sum.work.joints) : "",
+                sum.work.scheme,
+                sum.fed_energy != 0 ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
+                                    : "",
+                balance_text()),
+            fmt::format(
+                "seconds {}: free motion {}, detection {}, assembly {}, solving {}, {}integration {}, "
                 "accounts {}, frames {}",
                 seconds_text(seconds.total()), seconds_text(seconds.free), seconds_text(seconds.detect),
-                seconds_text(seconds.assemble), seconds_text(seconds.solve), seconds_text(seconds.integrate),
-                seconds_text(seconds.account), seconds_text(observers_ ? observers_->frame_seconds() : 0.0))};
+                seconds_text(seconds.assemble), seconds_text(seconds.solve),
+                seconds.forces > 0 ? fmt::format("elastic limit {}, ", seconds_text(seconds.forces)) : "",
+                seconds_text(seconds.integrate), seconds_text(seconds.account),
+                seconds_text(observers_ ? observers_->frame_seconds() : 0.0))};
+        if (forces_missed() > 0)
+            lines.push_back(
+                fmt::format("the forces of the elastic limit were not found {} times; those of the solver "
+                            "stand in their place",
+                            forces_missed()));
         if (observers_)
             lines.push_back(fmt::format("{} frames, measurements and checkpoint.h5 in {}",
                                         observers_->frames(), options_.output));
         return lines;
+    }
+
+    [[nodiscard]] std::int64_t forces_missed() const {
+        return summary().forces_missed + (observers_ ? observers_->forces_missed() : 0);
     }
 
     [[nodiscard]] std::string json() const {
@@ -295,6 +309,7 @@ private:
             {"steps", sum.steps},
             {"unsolved", sum.unsolved},
             {"infeasible", sum.infeasible},
+            {"forces_missed", forces_missed()},
             {"stopped", reason_text(run_.progress.stopped)},
             {"worst_residual", sum.worst_residual},
             {"worst_overlap", sum.worst_overlap},
@@ -305,6 +320,7 @@ private:
             {"kinetic_end", end_.kinetic},
             {"work_contacts", sum.work.contacts},
             {"work_held", sum.work.held},
+            {"work_joints", sum.work.joints},
             {"work_scheme", sum.work.scheme},
             {"fed_energy", sum.fed_energy},
             {"balance_error", balance_error()},
@@ -315,6 +331,7 @@ private:
             {"seconds_detect", seconds.detect},
             {"seconds_assemble", seconds.assemble},
             {"seconds_solve", seconds.solve},
+            {"seconds_forces", seconds.forces},
             {"seconds_integrate", seconds.integrate},
             {"seconds_account", seconds.account},
             {"seconds_frames", observers_ ? observers_->frame_seconds() : 0.0},

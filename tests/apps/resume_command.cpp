@@ -93,6 +93,67 @@ TEST(Resume, EveryStopLeavesTheSameBytes) {
     EXPECT_TRUE(whole.contains("grains_000008.hdf"));
 }
 
+TEST(Resume, JointsTorquesAndSpringsAreCarriedOver) {
+    // A motor stirs spheres that resist rolling, in contacts that yield: impulses of joints, torques and stretched springs are state.
+    const Scratch scratch;
+    const std::string machine = R"(
+        dimension = 3
+        gravity = [0, 0, -9.81]
+        [time]
+        step = 2e-3
+        end = 0.1
+        [solver]
+        tolerance = 1e-3
+        [output]
+        frames_every = 0.05
+        [[material]]
+        name = "clay"
+        rolling = 0.002
+        spinning = 0.001
+        stiffness = 1e5
+        [box]
+        lower = [0, 0, 0]
+        upper = [0.3, 0.3, 1]
+        [[body]]
+        name = "paddle"
+        shape = { type = "box", sides = [0.2, 0.02, 0.1] }
+        position = [0.15, 0.15, 0.06]
+        [[joint]]
+        name = "motor"
+        type = "hinge"
+        bodies = ["paddle"]
+        point = [0.15, 0.15, 0.06]
+        axis = [0, 0, 1]
+        speed = 6
+        friction = 0.1
+        [[joint]]
+        type = "spring"
+        bodies = ["paddle"]
+        points = [[0.25, 0.15, 0.06], [0.25, 0.15, 0.5]]
+        stiffness = 20
+        [[lattice]]
+        shape = { type = "sphere", radius = 0.03 }
+        count = [4, 4, 1]
+        origin = [0.05, 0.05, 0.17]
+        spacing = 0.065
+        [[measure]]
+        name = "motor"
+        what = ["joint", "energy"]
+    )";
+    for (const char* more : {"", "[scheme]\ncontacts = \"elastic\"\n"}) {
+        const std::string scene = write_scene(scratch, machine + more);
+        ASSERT_EQ(
+            drystone_command(scratch, {"run", scene, "--output", "told", "--quiet", "--until", "0.1"}).code,
+            0);
+        ASSERT_EQ(
+            drystone_command(scratch, {"run", scene, "--output", "cut", "--quiet", "--steps", "23"}).code, 0);
+        ASSERT_EQ(
+            drystone_command(scratch, {"resume", "cut", "--until", "0.1", "--quiet", "--threads", "2"}).code,
+            0);
+        expect_same_files(scratch.file("told"), scratch.file("cut"));
+    }
+}
+
 TEST(Resume, InterruptedRunsGoOn) {
     const Scratch scratch;
     const std::string scene = heap(scratch);

@@ -21,6 +21,12 @@ void check(const std::string& where, const PairLaw& law) {
     if (!(law.cohesion >= 0 && std::isfinite(law.cohesion)))
         fail(where + ".cohesion", fmt::format("{} is not a force that a contact can bear", law.cohesion),
              "give a finite number >= 0 (N)");
+    for (const auto& [name, length] : {std::pair{".rolling", law.rolling}, {".spinning", law.spinning}})
+        if (!(length >= 0 && std::isfinite(length)))
+            fail(where + name, fmt::format("{} is not a length", length), "give a finite number >= 0 (m)");
+    if (!(law.stiffness >= 0 && std::isfinite(law.stiffness)))
+        fail(where + ".stiffness", fmt::format("{} is not a stiffness", law.stiffness),
+             "give a finite number > 0 (N/m), or 0 for a rigid contact");
 }
 
 std::string label(const std::vector<Material>& materials, Index i) {
@@ -36,6 +42,12 @@ Index Materials::add(const Material& material, const PairLaw& law) {
     if (!(material.density > 0 && std::isfinite(material.density)))
         fail(where + ".density", fmt::format("{} is not a density", material.density),
              "give a finite number > 0 (kg/m^3, in the plane kg/m^2)");
+    if (!(material.young >= 0 && std::isfinite(material.young)))
+        fail(where + ".young", fmt::format("{} is not a modulus of elasticity", material.young),
+             "give a finite number > 0 (Pa), or 0 for a rigid material");
+    if (!(material.poisson > -1 && material.poisson <= 0.5))
+        fail(where + ".poisson", fmt::format("{} is not a Poisson's ratio", material.poisson),
+             "give a number above -1, at most 0.5");
     // A material without a name cannot be found by name, so there may be several.
     if (!material.name.empty() && find(material.name) >= 0)
         fail(where, "there is already a material of this name", "give each material a name of its own");

@@ -13,12 +13,18 @@ struct PairLaw {
     double friction = 0.5;   ///< Coulomb's coefficient, >= 0
     double restitution = 0;  ///< Newton's, 0 to 1; needs the scheme moreau-jean
     double cohesion =
-        0;  ///< largest pull that the contact bears, N, >= 0; gone once the surfaces have parted
+        0;               ///< largest pull that the contact bears, N, >= 0; gone once the surfaces have parted
+    double rolling = 0;  ///< torque against rolling per normal force, m, >= 0
+    double spinning = 0;  ///< torque against turning about the normal per normal force, m, >= 0 (space only)
+    /// Of the contact along its normal, N/m (Hooke); 0: from the moduli of the materials (Hertz), or rigid if they have none.
+    double stiffness = 0;
 };
 
 struct Material {
     std::string name;
     double density = 2500;  ///< kg/m^3; kg/m^2 in the plane
+    double young = 0;       ///< Young's modulus, Pa; 0: rigid
+    double poisson = 0.3;   ///< Poisson's ratio, -1 to 0.5
 };
 
 /// Materials and the symmetric table of their pairs.

@@ -178,7 +178,12 @@ Index Scene<d>::add_body(const BodyPlan<d>& plan) {
     if (!plan.mass && has_volume)
         mass = materials[plan.material].density * std::pow(plan.size, d) * unit.volume;
     Spin<d> inertia = Spin<d>::Zero();
-    if (has_volume) inertia = (mass * plan.size * plan.size / unit.volume) * unit.inertia;
+    if (plan.inertia) {
+        if (!plan.inertia->allFinite() || !(plan.inertia->array() > 0).all())
+            fail(body + ".inertia", "the moments are not all positive", "give positive numbers (kg m^2)");
+        inertia = *plan.inertia;
+    } else if (has_volume)
+        inertia = (mass * plan.size * plan.size / unit.volume) * unit.inertia;
     if (is_free && !(mass > 0 && std::isfinite(mass) && (inertia.array() > 0).all() && inertia.allFinite()))
         fail(body + ".size",
              fmt::format("size {} makes a mass of {} kg and moments {} kg m^2", plan.size, mass,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drystone/bodies/drive.hpp"
+#include "drystone/bodies/joint.hpp"
 #include "drystone/bodies/materials.hpp"
 #include "drystone/shapes/shape.hpp"
 
@@ -85,6 +86,8 @@ struct BodyPlan {
     Index material = 0;
     Motion motion = Motion::free;
     std::optional<double> mass;  ///< kg; otherwise from the material's density
+    std::optional<Spin<d>>
+        inertia;  ///< principal moments in the body's axes, kg m^2; otherwise of an even mass
     Pose<d> pose;
     Vec<d> velocity = Vec<d>::Zero();
     Spin<d> spin = Spin<d>::Zero();
@@ -102,6 +105,7 @@ struct Scene {
     std::vector<Drive<d>> drives;
     std::optional<GravityTurn<d>> gravity_turn;
     CellControl<d> cell;
+    std::vector<Joint<d>> joints;
 
     Index add_shape(Shape<d> shape);
     /// Adds a body with the next id; throws Error on a plan that makes no sense (names the field).

@@ -382,6 +382,20 @@ void Detection<d>::touch_any(const Candidate<d>& pair, const Row& a, const Row& 
     }
 }
 
+/// Bodies of a joint do not touch each other, unless it says so.
+template <int d>
+void drop_joined(const Scene<d>& scene, ContactSet<d>& contacts) {
+    std::vector<std::pair<GlobalId, GlobalId>> joined;
+    for (const Joint<d>& joint : scene.joints)
+        if (joint.b && !joint.collide)
+            joined.emplace_back(std::min(joint.a, *joint.b), std::max(joint.a, *joint.b));
+    if (joined.empty()) return;
+    std::sort(joined.begin(), joined.end());
+    std::erase_if(contacts, [&](const Contact<d>& c) {
+        return std::binary_search(joined.begin(), joined.end(), std::pair(c.key.first, c.key.second));
+    });
+}
+
 }  // namespace
 
 template <int d>
@@ -394,6 +408,7 @@ void detect(const Scene<d>& scene, std::span<const double> reach, const DetectOp
         fail("detect.skin", fmt::format("{} is not a skin", options.skin),
              "give a finite number >= 0 (inner radii)");
     Detection<d>(scene, reach, options, neighbours).run(contacts);
+    drop_joined(scene, contacts);
 }
 
 template void detect(const Scene<2>&, std::span<const double>, const DetectOptions&, Neighbours<2>&,

@@ -1,6 +1,7 @@
 #include "drystone/contact/assemble.hpp"
 
 #include "drystone/base/parallel.hpp"
+#include "drystone/contact/elasticity.hpp"
 
 #include <Eigen/LU>
 
@@ -13,17 +14,13 @@ namespace {
 template <int d>
 using BodyBlock = Eigen::Matrix<double, body_velocities<d>, body_velocities<d>, Eigen::RowMajor>;
 
-/// Rows e of the frame E act on (velocity, spin) of a body as e . v + (arm x e) . spin.
+/// A block's rows on one body: e . (velocity + spin x arm) for its forces, e . spin for its torques.
 template <int d>
-using Rows =
-    Eigen::Matrix<double, Eigen::Dynamic, body_velocities<d>, Eigen::RowMajor, d, body_velocities<d>>;
-
-template <int d>
-Rows<d> rows_at(const Mat<d>& E, int dim, const Vec<d>& arm, double sign) {
-    Rows<d> rows(dim, body_velocities<d>);
-    for (int k = 0; k < dim; ++k) {
-        const Vec<d> e = E.row(k);
-        rows.row(k) << sign * e.transpose(), sign * torque(arm, e).transpose();
+BodyRows<d> rows_at(const BodyRows<d>& frame, const Vec<d>& arm, double sign) {
+    BodyRows<d> rows = sign * frame;
+    for (Eigen::Index k = 0; k < frame.rows(); ++k) {
+        const Vec<d> e = frame.row(k).template head<d>();
+        rows.row(k).template tail<spins<d>>() += sign * torque(arm, e).transpose();
     }
     return rows;
 }
@@ -96,12 +93,12 @@ void fill_bodies(const Scene<d>& scene, const Vector& v_free, double h, int thre
 
 /// What a contact across the sides of a controlled cell has to do with the cell's rates: u contains -E d(shift velocity)/d(rates) rates.
 template <int d>
-Rows<d> cell_rows(const Scene<d>& scene, const Mat<d>& E, int dim, const Image<d>& away) {
+BodyRows<d> cell_rows(const Scene<d>& scene, const BodyRows<d>& frame, const Image<d>& away) {
     const Domain<d>& domain = scene.domain;
-    Rows<d> rows = Rows<d>::Zero(dim, body_velocities<d>);
+    BodyRows<d> rows = BodyRows<d>::Zero(frame.rows(), body_velocities<d>);
     for (int k = 0; k < d; ++k)
-        if (scene.cell.stress[k]) rows.col(k) = -E.col(k).head(dim) * (away[k] * domain.period[k]);
-    if (scene.cell.shear_stress) rows.col(d) = -E.col(0).head(dim) * (away[d - 1] * domain.period[d - 1]);
+        if (scene.cell.stress[k]) rows.col(k) = -frame.col(k) * (away[k] * domain.period[k]);
+    if (scene.cell.shear_stress) rows.col(d) = -frame.col(0) * (away[d - 1] * domain.period[d - 1]);
     return rows;
 }
 
@@ -138,7 +135,111 @@ double normal_offset(const Scene<d>& scene, const Contact<d>& c, const PairLaw& 
     return law.restitution * begin;
 }
 
+/// The law of a contact as a cone: torques only where there is friction against them.
+template <int d>
+Cone cone_of(const PairLaw& law) {
+    if constexpr (d == 2) {
+        if (law.rolling > 0) return Cone::wrench(3, law.friction, law.rolling, 0);
+    } else {
+        if (law.spinning > 0) return Cone::wrench(6, law.friction, law.rolling, law.spinning);
+        if (law.rolling > 0) return Cone::wrench(5, law.friction, law.rolling, 0);
+    }
+    return law.friction > 0 ? Cone::second_order(d, law.friction) : Cone::ray();
+}
+
+/// What is known of the motion of a body beside the problem's velocities: all of a held one's, what is across the axis of a guided one.
+template <int d>
+Eigen::Matrix<double, body_velocities<d>, 1> known_motion(const Scene<d>& scene, Index j) {
+    const Bodies<d>& bodies = scene.bodies;
+    Eigen::Matrix<double, body_velocities<d>, 1> known;
+    if (bodies.is_free(j)) {
+        known.setZero();
+    } else if (bodies.yields(j)) {
+        const Vec<d> axis = guide_of(scene, j).axis;
+        known << bodies.velocity[j] - axis.dot(bodies.velocity[j]) * axis, bodies.spin[j];
+    } else {
+        known << bodies.velocity[j], bodies.spin[j];
+    }
+    return known;
+}
+
+/// Writes the entries of a block for two bodies (-1: none), and adds to w what is known of their motion.
+template <int d>
+void put_entries(const Scene<d>& scene, ConeProblem& p, Index block, const Index (&body)[2],
+                 const BodyRows<d> (&rows)[2]) {
+    constexpr int n = body_velocities<d>;
+    const int dim = p.cones[block].dim;
+    auto w = p.w.segment(p.offset[block], dim);
+    Index entry = p.H.start[block];
+    double* value = p.H.value.data() + p.H.value_start[block];
+    if (body[0] == body[1]) {  // a body and its own image
+        const BodyRows<d> both = rows[0] + rows[1];
+        p.H.body[entry] = body[0];
+        std::copy_n(both.data(), dim * n, value);
+        return;
+    }
+    for (int side = 0; side < 2; ++side) {
+        const Index j = body[side];
+        if (j < 0) continue;
+        if (scene.bodies.yields(j)) {
+            p.H.body[entry++] = j;
+            value = std::copy_n(rows[side].data(), dim * n, value);
+        }
+        if (!scene.bodies.is_free(j)) w += rows[side] * known_motion(scene, j);
+    }
+}
+
+/// Opens the next block at the end of the arrays.
+void open_block(ConeProblem& p, Index i, const Cone& cone, int entries) {
+    p.cones[i] = cone;
+    p.offset[i + 1] = p.offset[i] + cone.dim;
+    p.H.start[i + 1] = p.H.start[i] + entries;
+    p.H.value_start[i + 1] = p.H.value_start[i] + static_cast<std::int64_t>(entries) * cone.dim * p.body_dim;
+}
+
+/// Rows, offsets and links of the joints' blocks.
+template <int d>
+void fill_joints(const Scene<d>& scene, const ContactSet<d>& contacts, Assembled<d>& out) {
+    ConeProblem& p = out.problem;
+    Index i = out.contacts;
+    out.links.clear();
+    if (!out.joints.empty()) out.links = contacts;
+    for (const JointBlocks<d>& joint : out.joints) {
+        for (int k = 0; k < joint.count; ++k, ++i) {
+            const JointBlock<d>& block = joint.block[k];
+            p.w.segment(p.offset[i], block.cone.dim) = block.w;
+            if (p.compliance.size() > 0)
+                p.compliance.segment(p.offset[i], block.cone.dim).setConstant(block.compliance);
+            put_entries<d>(scene, p, i, {joint.a, joint.b}, {block.rows_a, block.rows_b});
+            Contact<d> link;
+            link.a = joint.a;
+            link.b = joint.b >= 0 ? joint.b : joint.a;
+            link.arm_a = joint.arm_a;
+            link.arm_b = joint.b >= 0 ? joint.arm_b : joint.arm_a;
+            out.links.push_back(link);
+        }
+    }
+}
+
 }  // namespace
+
+template <int d>
+BodyRows<d> block_frame(const Cone& cone, const Vec<d>& normal) {
+    const Mat<d> E = frame_of(normal);
+    BodyRows<d> rows = BodyRows<d>::Zero(cone.dim, body_velocities<d>);
+    if (cone.kind != ConeKind::wrench) {
+        rows.template leftCols<d>() = E.topRows(cone.dim);
+        return rows;
+    }
+    rows.template topLeftCorner<d, d>() = E;
+    if constexpr (d == 2) {
+        rows(2, 2) = 1;
+    } else {  // the normal first (spinning), where it has a law
+        const int torques = cone.dim - 3;
+        rows.bottomRightCorner(torques, 3) = E.bottomRows(torques);
+    }
+    return rows;
+}
 
 template <int d>
 void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector& v_free,
@@ -148,82 +249,77 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     ConeProblem& p = out.problem;
     fill_bodies(scene, v_free, o.h, o.threads, p);
 
-    // Where each block begins: depends on the friction (no tangents without) and on which bodies are free.
-    const auto count = static_cast<Index>(contacts.size());
-    p.cones.resize(count);
-    out.pull.resize(count);
-    p.offset.resize(count + 1);
-    p.H.start.resize(count + 1);
-    p.H.value_start.resize(count + 1);
+    out.joints.clear();
+    bool yields = o.elastic;
+    Index blocks = out.contacts = static_cast<Index>(contacts.size());
+    for (const Joint<d>& joint : scene.joints) {
+        out.joints.push_back(blocks_of(scene, joint, o.h));
+        blocks += out.joints.back().count;
+        yields = yields || joint.kind == JointKind::spring;
+    }
+    // Where each block begins: depends on the laws (no tangents without friction) and on which bodies yield.
+    p.cones.resize(blocks);
+    out.pull.resize(out.contacts);
+    p.offset.resize(blocks + 1);
+    p.H.start.resize(blocks + 1);
+    p.H.value_start.resize(blocks + 1);
     const bool controlled = scene.cell.any(), cell_moves = controlled || scene.domain.changes();
     auto crosses = [&](const Contact<d>& c) { return controlled && !shift_of(scene, c).isZero(); };
-    auto entries = [&](const Contact<d>& c) {
-        const int two = c.a == c.b ? 1 : int(bodies.yields(c.a)) + int(bodies.yields(c.b));
-        return two + int(crosses(c));
-    };
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < out.contacts; ++i) {
         const Contact<d>& c = contacts[i];
-        const double mu = scene.materials.law(bodies.material[c.a], bodies.material[c.b]).friction;
-        p.cones[i] = mu > 0 ? Cone::second_order(d, mu) : Cone::ray();
-        const int dim = p.cones[i].dim;
-        p.offset[i + 1] = p.offset[i] + dim;
-        p.H.start[i + 1] = p.H.start[i] + entries(c);
-        p.H.value_start[i + 1] = p.H.value_start[i] + static_cast<std::int64_t>(entries(c)) * dim * n;
+        const int two = c.a == c.b ? 1 : int(bodies.yields(c.a)) + int(bodies.yields(c.b));
+        open_block(p, i, cone_of<d>(scene.materials.law(bodies.material[c.a], bodies.material[c.b])),
+                   two + int(crosses(c)));
     }
-    p.H.body.resize(p.H.start[count]);
-    p.H.value.resize(p.H.value_start[count]);
+    Index next = out.contacts;
+    for (const JointBlocks<d>& joint : out.joints) {
+        if (joint.count == 0) continue;  // a body is gone
+        const int two = int(bodies.yields(joint.a)) + int(joint.b >= 0 && bodies.yields(joint.b));
+        for (int k = 0; k < joint.count; ++k) open_block(p, next++, joint.block[k].cone, two);
+    }
+    p.H.body.resize(p.H.start[blocks]);
+    p.H.value.resize(p.H.value_start[blocks]);
     p.w.resize(p.rows());
+    p.compliance.resize(yields ? p.rows() : 0);
 
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),
                                    [](const Drive<d>& drive) { return !drive.belt.isZero(0); });
-    parallel_for(o.threads, count, [&](Index i) {
+    parallel_for(o.threads, out.contacts, [&](Index i) {
         const Contact<d>& c = contacts[i];
         const PairLaw& law = scene.materials.law(bodies.material[c.a], bodies.material[c.b]);
-        const Mat<d> E = frame_of(c.normal);
+        const BodyRows<d> frame = block_frame<d>(p.cones[i], c.normal);
         const int dim = p.cones[i].dim;
         auto w = p.w.segment(p.offset[i], dim);
         w.setZero();
-        w[0] = normal_offset(scene, c, law, o);
+        if (yields) p.compliance.segment(p.offset[i], dim).setZero();
+        if (const auto spring = o.elastic ? stiffness_of(scene, c) : std::nullopt) {
+            w[0] = soften(*spring, p.cones[i], c.gap, -c.normal.dot(relative_velocity(scene, c)), o.h,
+                          p.compliance.segment(p.offset[i], dim));
+        } else {
+            w[0] = normal_offset(scene, c, law, o);
+        }
         out.pull[i] = pull_of(scene, c, law, o.h);
-        Rows<d> rows[2] = {rows_at<d>(E, dim, c.arm_a, 1), rows_at<d>(E, dim, c.arm_b, -1)};
-        const Index body[2] = {c.a, c.b};
-        Index entry = p.H.start[i];
-        double* value = p.H.value.data() + p.H.value_start[i];
         if (cell_moves) {
             const Image<d> away = shift_of(scene, c);
             if (!away.isZero()) {
-                w -= E.topRows(dim) * known_shift_velocity(scene, away);
+                w -= frame.template leftCols<d>() * known_shift_velocity(scene, away);
                 if (controlled) {  // the last entry
                     p.H.body[p.H.start[i + 1] - 1] = p.bodies - 1;
-                    std::copy_n(cell_rows(scene, E, dim, away).data(), dim * n,
+                    std::copy_n(cell_rows<d>(scene, frame, away).data(), dim * n,
                                 p.H.value.data() + p.H.value_start[i + 1] - dim * n);
                 }
             }
         }
-        if (c.a == c.b) {  // a body and its own image
-            rows[0] += rows[1];
-            p.H.body[entry] = c.a;
-            std::copy_n(rows[0].data(), dim * n, value);
-            return;
+        if (belts) {
+            w += frame.template leftCols<d>() *
+                 (belt_velocity(scene, c.a, c.normal) - belt_velocity(scene, c.b, c.normal));
         }
-        for (int side = 0; side < 2; ++side) {
-            const Index j = body[side];
-            Eigen::Matrix<double, n, 1> known = Eigen::Matrix<double, n, 1>::Zero();
-            if (bodies.yields(j)) {
-                p.H.body[entry++] = j;
-                value = std::copy_n(rows[side].data(), dim * n, value);
-                if (bodies.is_free(j)) continue;
-                const Vec<d> axis = guide_of(scene, j).axis;
-                known << bodies.velocity[j] - axis.dot(bodies.velocity[j]) * axis, bodies.spin[j];
-            } else {
-                known << bodies.velocity[j], bodies.spin[j];
-                if (belts) w += (side == 0 ? 1 : -1) * E.topRows(dim) * belt_velocity(scene, j, c.normal);
-            }
-            w += rows[side] * known;
-        }
+        put_entries<d>(scene, p, i, {c.a, c.b},
+                       {rows_at<d>(frame, c.arm_a, 1), rows_at<d>(frame, c.arm_b, -1)});
     });
+    fill_joints(scene, contacts, out);
     // Cohesion moves the cone: with r' = r + pull n in K, the momentum balance has a known force -pull n. In key order.
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < out.contacts; ++i) {
         if (out.pull[i] == 0) continue;
         const Contact<d>& c = contacts[i];
         auto pull_on = [&](Index j, const Vec<d>& arm, double sign) {
@@ -249,9 +345,18 @@ Vec<d> belt_velocity(const Scene<d>& scene, Index body, const Vec<d>& normal) {
 template <int d>
 Vec<d> impulse_of(const Assembled<d>& assembled, const Vector& r, const Contact<d>& contact, Index i) {
     const ConeProblem& p = assembled.problem;
-    const Mat<d> E = frame_of(contact.normal);
-    const int dim = p.cones[i].dim;
-    return E.topRows(dim).transpose() * r.segment(p.offset[i], dim) - assembled.pull[i] * contact.normal;
+    const int forces = std::min<int>(d, p.cones[i].dim);
+    return frame_of(contact.normal).topRows(forces).transpose() * r.segment(p.offset[i], forces) -
+           assembled.pull[i] * contact.normal;
+}
+
+template <int d>
+Spin<d> torque_of(const Assembled<d>& assembled, const Vector& r, const Contact<d>& contact, Index i) {
+    const ConeProblem& p = assembled.problem;
+    const Cone& cone = p.cones[i];
+    if (cone.kind != ConeKind::wrench) return Spin<d>::Zero();
+    return block_frame<d>(cone, contact.normal).template rightCols<spins<d>>().transpose() *
+           r.segment(p.offset[i], cone.dim);
 }
 
 template struct Assembled<2>;
@@ -264,5 +369,9 @@ template Vec<2> belt_velocity(const Scene<2>&, Index, const Vec<2>&);
 template Vec<3> belt_velocity(const Scene<3>&, Index, const Vec<3>&);
 template Vec<2> impulse_of(const Assembled<2>&, const Vector&, const Contact<2>&, Index);
 template Vec<3> impulse_of(const Assembled<3>&, const Vector&, const Contact<3>&, Index);
+template Spin<2> torque_of(const Assembled<2>&, const Vector&, const Contact<2>&, Index);
+template Spin<3> torque_of(const Assembled<3>&, const Vector&, const Contact<3>&, Index);
+template BodyRows<2> block_frame(const Cone&, const Vec<2>&);
+template BodyRows<3> block_frame(const Cone&, const Vec<3>&);
 
 }  // namespace drystone

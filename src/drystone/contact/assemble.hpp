@@ -4,12 +4,13 @@
 // the problem's bodies are the scene's, with a zero inverse mass and no entries for held ones. A guided body moves along its axis alone:
 // the rest of its velocity is known. A cell under a given stress is one more body, whose velocities are the rates of the cell (periods, then
 // shear); contacts across its sides have a third entry. A contact's block is its relative velocity a minus b in the frame (n, t) or
-// (n, t1, t2).
+// (n, t1, t2), and where rolling or spinning meet friction the relative spin in the same frame. Blocks of joints come after those of contacts.
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
 #include "drystone/collide/find_pairs.hpp"
 #include "drystone/cone/problem.hpp"
+#include "drystone/contact/joint_blocks.hpp"
 
 namespace drystone {
 
@@ -34,6 +35,8 @@ struct AssembleOptions {
     double h = 1e-3;   ///< time step, s
     double theta = 1;  ///< weight of the end of the step in the motion, ]0, 1]
     int threads = 1;
+    /// Contacts yield by the stiffness of their pair of materials (contact/elasticity.hpp). look_ahead with theta = 1 only.
+    bool elastic = false;
 };
 
 /// A contact bears a pull only while its gap is below this many inner radii of the smaller body: the rounding and solver noise of
@@ -48,7 +51,18 @@ struct Assembled {
     ConeProblem problem;
     /// The contact's impulse is E^T (r - pull n): a cohesive contact is one whose cone has been moved by the pull (N s) that it bears.
     std::vector<double> pull;
+    std::vector<JointBlocks<d>> joints;  ///< of the scene, in its order
+    Index contacts = 0;                  ///< blocks that are contacts; those of joints follow
+    ContactSet<d> links;  ///< where there are joints: one link per block, for the tiling; else empty
+
+    /// First component of the joints' impulses.
+    [[nodiscard]] Index joint_offset() const { return problem.offset[contacts]; }
 };
+
+/// Orthonormal rows that take (relative velocity, relative spin) to the components of a contact's block, and their transpose an impulse back
+/// to (force, torque) in world axes.
+template <int d>
+BodyRows<d> block_frame(const Cone& cone, const Vec<d>& normal);
 
 /// `v_free`: velocities at the end of the step without contacts, body by body.
 template <int d>
@@ -72,5 +86,8 @@ Vec<d> belt_velocity(const Scene<d>& scene, Index body, const Vec<d>& normal);
 /// Impulse on body a of contact i of a solved problem, world axes, N s.
 template <int d>
 Vec<d> impulse_of(const Assembled<d>& assembled, const Vector& r, const Contact<d>& contact, Index i);
+/// The torque beside it, about the contact's point, N m s: of rolling and spinning friction.
+template <int d>
+Spin<d> torque_of(const Assembled<d>& assembled, const Vector& r, const Contact<d>& contact, Index i);
 
 }  // namespace drystone

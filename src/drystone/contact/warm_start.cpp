@@ -6,16 +6,19 @@ template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r) {
     r.setZero(problem.rows());
-    if (memory.key.empty() || memory.h <= 0) return;
+    if (memory.h <= 0) return;
     const double scale = h / memory.h;
+    const auto joints = r.size() - problem.offset[contacts.size()];
+    if (memory.joints.size() == joints) r.tail(joints) = scale * memory.joints;
     std::size_t k = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         while (k < memory.key.size() && memory.key[k] < contacts[i].key) ++k;
         if (k == memory.key.size()) break;
         if (memory.key[k] != contacts[i].key) continue;
-        const int dim = problem.cones[i].dim;
-        r.segment(problem.offset[i], dim) =
-            scale * (frame_of(contacts[i].normal).topRows(dim) * memory.impulse[k]);
+        const Cone& cone = problem.cones[i];
+        Eigen::Matrix<double, body_velocities<d>, 1> wrench;
+        wrench << memory.impulse[k], memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k];
+        r.segment(problem.offset[i], cone.dim) = scale * (block_frame<d>(cone, contacts[i].normal) * wrench);
     }
 }
 
@@ -25,18 +28,38 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
     memory.h = h;
     memory.key.clear();
     memory.impulse.clear();
+    memory.torque.clear();
+    memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const int dim = problem.cones[i].dim;
-        const auto ri = r.segment(problem.offset[i], dim);
+        const Cone& cone = problem.cones[i];
+        const auto ri = r.segment(problem.offset[i], cone.dim);
         if (ri.isZero(0)) continue;
+        const Eigen::Matrix<double, body_velocities<d>, 1> wrench =
+            block_frame<d>(cone, contacts[i].normal).transpose() * ri;
         memory.key.push_back(contacts[i].key);
-        memory.impulse.push_back(frame_of(contacts[i].normal).topRows(dim).transpose() * ri);
+        memory.impulse.push_back(wrench.template head<d>());
+        if (cone.kind == ConeKind::wrench) memory.torque.resize(memory.key.size() - 1, Spin<d>::Zero());
+        if (cone.kind == ConeKind::wrench || !memory.torque.empty())
+            memory.torque.push_back(wrench.template tail<spins<d>>());
     }
 }
 
-template void recall(const WarmStart<2>&, const ContactSet<2>&, const ConeProblem&, double, Vector&);
-template void recall(const WarmStart<3>&, const ContactSet<3>&, const ConeProblem&, double, Vector&);
-template void remember(const ContactSet<2>&, const ConeProblem&, double, const Vector&, WarmStart<2>&);
-template void remember(const ContactSet<3>&, const ConeProblem&, double, const Vector&, WarmStart<3>&);
+template <int d>
+void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem& problem) {
+    if (problem.compliance.size() == 0) return;
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const Index begin = problem.offset[i] + 1, size = problem.cones[i].dim - 1;
+        problem.w.segment(begin, size) -=
+            problem.compliance.segment(begin, size).cwiseProduct(r.segment(begin, size));
+    }
+}
+
+#define DRYSTONE_WARM_START(d)                                                                              \
+    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&);   \
+    template void remember(const ContactSet<d>&, const ConeProblem&, double, const Vector&, WarmStart<d>&); \
+    template void stretch_springs(const ContactSet<d>&, const Vector&, ConeProblem&)
+DRYSTONE_WARM_START(2);
+DRYSTONE_WARM_START(3);
+#undef DRYSTONE_WARM_START
 
 }  // namespace drystone

@@ -10,6 +10,8 @@ template <int d>
 struct WarmStart {
     std::vector<ContactKey> key;
     std::vector<Vec<d>> impulse;  ///< r in world axes (pull included), N s
+    std::vector<Spin<d>> torque;  ///< likewise, N m s; empty where no contact bears torques
+    Vector joints;                ///< impulses of the joints' blocks, in the order of the scene
     double h = 0;                 ///< step in which they acted, s
 };
 
@@ -21,5 +23,10 @@ void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const Con
 template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
               WarmStart<d>& memory);
+
+/// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those along the normal are
+/// stretched by the overlap, which is where the bodies are.)
+template <int d>
+void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem& problem);
 
 }  // namespace drystone

@@ -10,17 +10,20 @@ void RunSummary::add(const StepRecord& record) {
     ++steps;
     if (record.solve.status != Status::solved) ++unsolved;
     if (record.solve.status == Status::infeasible) ++infeasible;
+    if (record.forces && record.forces->status != Status::solved) ++forces_missed;
     worst_residual = std::max(worst_residual, record.solve.residual.value);
     worst_overlap = std::max(worst_overlap, record.overlap);
     worst_relative_overlap = std::max(worst_relative_overlap, record.relative_overlap);
     iterations += record.solve.iterations;
     work.contacts += record.work.contacts;
+    work.joints += record.work.joints;
     work.held += record.work.held;
     work.scheme += record.work.scheme;
     seconds.free += record.seconds.free;
     seconds.detect += record.seconds.detect;
     seconds.assemble += record.seconds.assemble;
     seconds.solve += record.seconds.solve;
+    seconds.forces += record.seconds.forces;
     seconds.integrate += record.seconds.integrate;
     seconds.account += record.seconds.account;
 }

@@ -18,9 +18,10 @@ struct RunOptions {
 /// What a run did: sums and worst values over its steps.
 struct RunSummary {
     std::int64_t steps = 0;
-    std::int64_t unsolved = 0;    ///< steps whose solve missed its tolerance
-    std::int64_t infeasible = 0;  ///< those of them in which no motion satisfied all contacts
-    double worst_residual = 0;    ///< of the referee
+    std::int64_t unsolved = 0;       ///< steps whose solve missed its tolerance
+    std::int64_t infeasible = 0;     ///< those of them in which no motion satisfied all contacts
+    std::int64_t forces_missed = 0;  ///< steps in which the elastic limit was asked for and not found
+    double worst_residual = 0;       ///< of the referee
     double worst_overlap = 0, worst_relative_overlap = 0;
     std::int64_t iterations = 0;  ///< of the solver, all steps
     StepWork work;

@@ -2,6 +2,7 @@
 
 #include "drystone/base/parallel.hpp"
 #include "drystone/base/timer.hpp"
+#include "drystone/contact/elasticity.hpp"
 #include "drystone/contact/tiling.hpp"
 #include "drystone/grains/motion.hpp"
 
@@ -89,11 +90,13 @@ void account_contacts(const Scene<d>& scene, const StepMemory<d>& memory, StepRe
         const Contact<d>& c = memory.contacts[i];
         const Vec<d> impulse = impulse_of(memory.assembled, memory.solution.r, c, i);
         if (impulse.isZero(0)) continue;
+        const Spin<d> turning = torque_of(memory.assembled, memory.solution.r, c, i);
         ++record.active;
         auto side = [&](Index j, const Vec<d>& arm, double sign) {
             if (!bodies.is_free(j)) {
-                record.work.held -= sign * impulse.dot(bodies.velocity[j] + cross(bodies.spin[j], arm) +
-                                                       belt_velocity(scene, j, c.normal));
+                record.work.held -= sign * (impulse.dot(bodies.velocity[j] + cross(bodies.spin[j], arm) +
+                                                        belt_velocity(scene, j, c.normal)) +
+                                            turning.dot(bodies.spin[j]));
                 return;
             }
             const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(j) * n);
@@ -101,10 +104,34 @@ void account_contacts(const Scene<d>& scene, const StepMemory<d>& memory, StepRe
             const Vec<d> velocity = 0.5 * (bodies.velocity[j] + end.template head<d>());
             // The spin that the step starts from is the free one: see free_velocities.
             const Spin<d> spin = 0.5 * (free.template tail<spins<d>>() + end.template tail<spins<d>>());
-            record.work.contacts += sign * impulse.dot(velocity + cross(spin, arm));
+            record.work.contacts += sign * (impulse.dot(velocity + cross(spin, arm)) + turning.dot(spin));
         };
         side(c.a, c.arm_a, 1);
         side(c.b, c.arm_b, -1);
+    }
+}
+
+template <int d>
+void account_joints(const Scene<d>& scene, const StepMemory<d>& memory, StepRecord& record) {
+    constexpr int n = body_velocities<d>;
+    const Bodies<d>& bodies = scene.bodies;
+    Index offset = memory.assembled.joint_offset();
+    for (const JointBlocks<d>& joint : memory.assembled.joints) {
+        for (int k = 0; k < joint.count; ++k) {
+            const JointBlock<d>& block = joint.block[k];
+            const auto r = memory.solution.r.segment(offset, block.cone.dim);
+            auto side = [&](Index j, const BodyRows<d>& rows) {
+                if (j < 0 || !bodies.is_free(j)) return;
+                const auto at = static_cast<Eigen::Index>(j) * n;
+                Eigen::Matrix<double, n, 1> twice = memory.solution.v.template segment<n>(at);
+                twice.template head<d>() += bodies.velocity[j];
+                twice.template tail<spins<d>>() += memory.v_free.template segment<spins<d>>(at + d);
+                record.work.joints += 0.5 * r.dot(rows * twice);
+            };
+            side(joint.a, block.rows_a);
+            side(joint.b, block.rows_b);
+            offset += block.cone.dim;
+        }
     }
 }
 
@@ -142,6 +169,17 @@ void account_turned(const Scene<d>& scene, StepRecord& record) {
 }  // namespace
 
 template <int d>
+SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& settings,
+                               const StepMemory<d>& memory, ConeSolution& solution) {
+    const ConeProblem& problem = memory.assembled.problem;
+    const Delassus W(problem, resolve_threads(settings.threads));
+    LeastEnergyOptions options;
+    // Forces cannot be better than the velocities they are to give.
+    options.tolerance = std::clamp(10 * settings.goal.tolerance, 1e-8, 1e-3);
+    return least_energy(W, settings.law, elasticity_of(scene, memory.contacts, problem), options, solution);
+}
+
+template <int d>
 StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory) {
     StepRecord record;
     Stages stages;
@@ -162,10 +200,12 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     find_overlap(scene, memory.contacts, record);
     stages.end(seconds.detect);
 
-    assemble(scene, memory.contacts, memory.v_free, {options.scheme, options.drift, h, theta, threads},
-             memory.assembled);
-    tile_by_cells(scene, memory.contacts, {.threads = threads}, problem.tiling);
+    assemble(scene, memory.contacts, memory.v_free,
+             {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
+    tile_by_cells(scene, scene.joints.empty() ? memory.contacts : memory.assembled.links,
+                  {.threads = threads}, problem.tiling);
     recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
+    stretch_springs(memory.contacts, memory.solution.r, problem);
     stages.end(seconds.assemble);
 
     record.solve = solve(problem, solving, memory.solution);
@@ -175,11 +215,16 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         recall(memory.warm, memory.contacts, problem, h, r);
         memory.solution = Delassus(problem, threads).complete(r);
     }
-    remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
     stages.end(seconds.solve);
+
+    if (options.elastic_limit) record.forces = find_elastic_limit(scene, solving, memory, memory.solution);
+    stages.end(seconds.forces);
+
+    remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
 
     if (options.account) {
         account_contacts(scene, memory, record);
+        account_joints(scene, memory, record);
         account_scheme(scene, memory, theta, record);
     }
     stages.end(seconds.account);
@@ -198,6 +243,10 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     return record;
 }
 
+template SolveReport find_elastic_limit(const Scene<2>&, const SolveSettings&, const StepMemory<2>&,
+                                        ConeSolution&);
+template SolveReport find_elastic_limit(const Scene<3>&, const SolveSettings&, const StepMemory<3>&,
+                                        ConeSolution&);
 template StepRecord step(Scene<2>&, const StepOptions&, StepMemory<2>&);
 template StepRecord step(Scene<3>&, const StepOptions&, StepMemory<3>&);
 

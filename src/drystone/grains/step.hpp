@@ -36,6 +36,10 @@ struct StepOptions {
     /// look_ahead: pairs nearer than this enter the problem, in inner radii per body, at least; and twice the way of each
     /// body in the step. Larger: safer where a push sends grains farther than they came, and more work.
     double reach = 0.02;
+    /// Where impulses are not unique, those of the stiff elastic limit are taken (solve/least_energy.hpp). Costs about a second solve.
+    bool elastic_limit = false;
+    /// Contacts yield by the stiffness of their materials instead of being rigid.
+    bool elastic = false;
     DetectOptions detect;
     /// Law, solver, tolerance, threads (of the whole step). A tolerance of 1e-4 leaves nothing to see: see Goal::tolerance.
     SolveSettings solve = brief_settings();
@@ -49,8 +53,10 @@ struct StepOptions {
 
 /// Wall-clock seconds of each stage.
 struct StepSeconds {
-    double free = 0, detect = 0, assemble = 0, solve = 0, integrate = 0, account = 0;
-    [[nodiscard]] double total() const { return free + detect + assemble + solve + integrate + account; }
+    double free = 0, detect = 0, assemble = 0, solve = 0, forces = 0, integrate = 0, account = 0;
+    [[nodiscard]] double total() const {
+        return free + detect + assemble + solve + forces + integrate + account;
+    }
 };
 
 /// What a step did.
@@ -62,7 +68,8 @@ struct StepRecord {
     /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the smaller body.
     double overlap = 0, relative_overlap = 0;
     SolveReport solve;
-    Energy energy;  ///< at the end
+    std::optional<SolveReport> forces;  ///< of the search for the elastic limit, where it was asked for
+    Energy energy;                      ///< at the end
     StepWork work;
     StepSeconds seconds;
 };
@@ -80,6 +87,11 @@ struct StepMemory {
     std::vector<Vec<d>> position;  ///< at the begin, while moreau_jean looks half a step ahead
     std::vector<Rotation<d>> rotation;
 };
+
+/// Replaces impulses of the last step that are not unique by those of the stiff elastic limit; velocities stay.
+template <int d>
+SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& settings,
+                               const StepMemory<d>& memory, ConeSolution& solution);
 
 /// Advances the scene by one step.
 template <int d>

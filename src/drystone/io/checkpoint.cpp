@@ -19,7 +19,7 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill will.
@@ -207,6 +207,10 @@ void write_warm(const hdf5::Group& group, const WarmStart<d>& warm) {
         keys.insert(keys.end(), {key.first, key.second, key.image, key.feature});
     group.write_rows("key", std::span<const std::int64_t>(keys), 4, all);
     group.write_rows("impulse", flat(warm.impulse), d, all);
+    group.write_rows("torque", flat(warm.torque), spins<d>,
+                     {0, static_cast<std::int64_t>(warm.torque.size())});
+    group.write_doubles("joints",
+                        std::span(warm.joints.data(), static_cast<std::size_t>(warm.joints.size())));
     group.write_double("h", warm.h);
 }
 
@@ -240,10 +244,11 @@ ProgressNumbers numbers_of(const RunProgress& progress) {
     const RunSummary& s = progress.summary;
     const StopState& stop = progress.stop;
     // New numbers go to the end, with a new version of the format. Seconds of the computer are left out.
-    return {
-        {s.steps, s.unsolved, s.infeasible, s.iterations, static_cast<std::int64_t>(progress.stopped)},
-        {s.worst_residual, s.worst_overlap, s.worst_relative_overlap, s.work.contacts, s.work.held,
-         s.work.scheme, s.fed_energy, stop.calm_since, stop.begin, stop.sum, stop.weight, stop.last_mean}};
+    return {{s.steps, s.unsolved, s.infeasible, s.iterations, static_cast<std::int64_t>(progress.stopped),
+             s.forces_missed},
+            {s.worst_residual, s.worst_overlap, s.worst_relative_overlap, s.work.contacts, s.work.held,
+             s.work.scheme, s.fed_energy, stop.calm_since, stop.begin, stop.sum, stop.weight, stop.last_mean,
+             s.work.joints}};
 }
 
 template <int d>

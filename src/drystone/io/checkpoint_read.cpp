@@ -188,6 +188,12 @@ WarmStart<d> read_warm(const hdf5::Group& group, const Bodies<d>& bodies) {
             refuse(group, "key", fmt::format("is not ascending at {}", i));
     }
     warm.impulse = read_vectors<Vec<d>>(group, "impulse", count);
+    const std::size_t torques = group.read_doubles("torque").size() / spins<d>;
+    if (torques != 0 && torques != count)
+        refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, count));
+    warm.torque = read_vectors<Spin<d>>(group, "torque", torques);
+    const std::vector<double> joints = read_finite(group, "joints", group.read_doubles("joints").size());
+    warm.joints = Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size()));
     warm.h = read_finite(group, "h");
     if (warm.h < 0) refuse(group, "h", fmt::format("holds {}", warm.h));
     return warm;
@@ -224,10 +230,11 @@ RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
     if (counts[4] > static_cast<std::int64_t>(StopReason::steady))
         refuse(group, "counts", fmt::format("holds {} as the reason to stop", counts[4]));
     progress.stopped = static_cast<StopReason>(counts[4]);
+    s.forces_missed = counts[5];
     std::size_t k = 0;
     for (double* x : {&s.worst_residual, &s.worst_overlap, &s.worst_relative_overlap, &s.work.contacts,
                       &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
-                      &stop.weight, &stop.last_mean})
+                      &stop.weight, &stop.last_mean, &s.work.joints})
         *x = sums[k++];
     take_feed(group, "owed", feeds.sources.size(), progress.feed.owed);
     take_feed(group, "fed", feeds.sources.size(), progress.feed.fed);

@@ -250,7 +250,8 @@ void write_whole(const std::filesystem::path& path, F&& write) {
 }  // namespace
 
 template <int d>
-void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out) {
+void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out,
+                const Vector* impulses) {
     out.time = scene.time;
     out.h = h;
     out.bodies = scene.bodies;
@@ -263,7 +264,9 @@ void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, Fr
     if (memory == nullptr) return;
     for (std::size_t i = 0; i < memory->contacts.size(); ++i) {
         const Contact<d>& c = memory->contacts[i];
-        const Vec<d> impulse = impulse_of(memory->assembled, memory->solution.r, c, static_cast<Index>(i));
+        const Vec<d> impulse =
+            impulse_of(memory->assembled, impulses != nullptr ? *impulses : memory->solution.r, c,
+                       static_cast<Index>(i));
         if (impulse.isZero(0) && c.gap > 0) continue;
         out.contacts.push_back(c);
         out.impulse.push_back(impulse);
@@ -322,11 +325,11 @@ void write_frame(const std::filesystem::path& path, const Scene<d>& scene, const
     write_grains(path, state, surfaces);
 }
 
-#define DRYSTONE_FRAMES(d)                                                                             \
-    template void copy_frame(const Scene<d>&, const StepMemory<d>*, double, FrameState<d>&);           \
-    template class FrameSurfaces<d>;                                                                   \
-    template void write_grains(const std::filesystem::path&, const FrameState<d>&, FrameSurfaces<d>&); \
-    template void write_forces(const std::filesystem::path&, const FrameState<d>&);                    \
+#define DRYSTONE_FRAMES(d)                                                                                  \
+    template void copy_frame(const Scene<d>&, const StepMemory<d>*, double, FrameState<d>&, const Vector*); \
+    template class FrameSurfaces<d>;                                                                        \
+    template void write_grains(const std::filesystem::path&, const FrameState<d>&, FrameSurfaces<d>&);      \
+    template void write_forces(const std::filesystem::path&, const FrameState<d>&);                         \
     template void write_frame(const std::filesystem::path&, const Scene<d>&, const StepMemory<d>*, double)
 DRYSTONE_FRAMES(2);
 DRYSTONE_FRAMES(3);

@@ -44,7 +44,8 @@ struct FrameState {
 
 /// Copies a scene. `memory`: of the last step, of length `h`; nullptr before the first. Reuses the room that `out` has.
 template <int d>
-void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out);
+void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out,
+                const Vector* impulses = nullptr);
 
 /// Surfaces for frames, kept from frame to frame.
 template <int d>

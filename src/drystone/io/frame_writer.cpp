@@ -70,9 +70,10 @@ void FrameWriter<d>::throw_if_failed() {
 }
 
 template <int d>
-void FrameWriter<d>::write(const Scene<d>& scene, const StepMemory<d>* memory, double h) {
+void FrameWriter<d>::write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
+                           const Vector* impulses) {
     const Timer timer;
-    copy_frame(scene, memory, h, spare_);
+    copy_frame(scene, memory, h, spare_, impulses);
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !waiting_full_; });

@@ -32,7 +32,8 @@ public:
 
     /// Hands over the next frame. `memory`: of the last step, of length `h`; nullptr before the first. Throws what went wrong with an earlier
     /// frame (the message names the file), in which case this one is not written.
-    void write(const Scene<d>& scene, const StepMemory<d>* memory, double h);
+    void write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
+               const Vector* impulses = nullptr);
     /// Waits until all frames are on the disk, and throws what went wrong.
     void finish();
     /// Number of the next frame: part of a checkpoint, after finish().

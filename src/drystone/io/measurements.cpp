@@ -14,11 +14,18 @@ namespace {
 constexpr const char* axes = "xyz";
 constexpr const char* steps_header =
     "time,h,contacts,active,iterations,residual,status,overlap,kinetic,potential,work_contacts,work_held,"
-    "work_scheme\n";
+    "work_scheme,work_joints\n";
 
 template <int d>
 void name_vector(std::vector<std::string>& columns, const std::string& name, const char* unit) {
     for (int k = 0; k < d; ++k) columns.push_back(fmt::format("{}_{} ({})", name, axes[k], unit));
+}
+
+/// A name as it may stand at the head of a column.
+std::string in_a_cell(std::string name) {
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
+    return name;
 }
 
 /// One number, the same text for every kind of "not a number".
@@ -56,7 +63,7 @@ std::array<double, 3> energies_in(const Scene<d>& scene, const Region<d>* region
 std::span<const std::string_view> quantity_names() {
     static constexpr std::string_view names[] = {
         "energy",   "mass", "velocity", "temperature", "packing", "coordination", "fabric", "stress",
-        "inertial", "flux", "overlap",  "repose",      "runout",  "discharge",    "profile"};
+        "inertial", "flux", "overlap",  "repose",      "runout",  "discharge",    "joint",  "profile"};
     static_assert(std::size(names) == static_cast<std::size_t>(Quantity::profile) + 1);
     return names;
 }
@@ -74,7 +81,8 @@ bool Beat::reached(double time, double slack) {
 }
 
 template <int d>
-std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks) {
+std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
+                                    const std::vector<std::string>& joints) {
     const char* pressure = d == 2 ? "N/m" : "Pa";
     std::vector<std::string> columns;
     switch (quantity) {
@@ -117,11 +125,16 @@ std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::st
         case Quantity::runout:
             return {"connected_grains", "connected_left (m)", "connected_right (m)", "connected_radius (m)",
                     "left (m)",         "right (m)",          "radius (m)"};
+        case Quantity::joint:
+            for (const std::string& joint : joints) {
+                const std::string name = in_a_cell(joint);
+                columns.push_back(name + " axial (N or N m)");
+                name_vector<d>(columns, name + " force", "N");
+            }
+            break;
         case Quantity::discharge:
-            for (std::string name : sinks) {
-                std::replace_if(
-                    name.begin(), name.end(),
-                    [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
+            for (const std::string& sink : sinks) {
+                const std::string name = in_a_cell(sink);
                 columns.push_back(name + " grains");
                 columns.push_back(name + " mass (kg)");
                 columns.push_back(name + " rate (kg/s)");
@@ -175,8 +188,12 @@ void LineFile::write(const std::string& line) {
 
 template <int d>
 Measurements<d>::Measurements(const std::filesystem::path& folder, const OutputPlan& plan,
-                              std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks)
-    : steps_(folder / "steps.csv"), beat_{plan.measurements_every}, sinks_(std::move(sinks)) {
+                              std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks,
+                              std::vector<std::string> joints)
+    : steps_(folder / "steps.csv"),
+      beat_{plan.measurements_every},
+      sinks_(std::move(sinks)),
+      joints_(std::move(joints)) {
     for (MeasureTable<d>& one : tables) {
         Table table;
         table.beat.every = one.every;
@@ -206,7 +223,8 @@ void Measurements<d>::begin() {
         if (table.lines) {
             std::string header = "time (s)";
             for (const Quantity quantity : table.plan.what)
-                for (const std::string& column : columns_of<d>(quantity, sinks_)) header += "," + column;
+                for (const std::string& column : columns_of<d>(quantity, sinks_, joints_))
+                    header += "," + column;
             table.lines->begin(header + "\n");
         }
         if (table.profile)
@@ -242,11 +260,11 @@ void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const
 template <int d>
 void Measurements<d>::flush() {
     if (sum_.steps == 0) return;
-    steps_.write(
-        fmt::format("{:.12g},{:.9g},{},{},{},{:.3e},{},{:.6e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e}\n",
-                    last_.time, last_.h, last_.contacts, last_.active, sum_.iterations, sum_.worst_residual,
-                    name_of(status_), sum_.worst_overlap, last_.energy.kinetic, last_.energy.potential,
-                    sum_.work.contacts, sum_.work.held, sum_.work.scheme));
+    steps_.write(fmt::format(
+        "{:.12g},{:.9g},{},{},{},{:.3e},{},{:.6e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e}\n",
+        last_.time, last_.h, last_.contacts, last_.active, sum_.iterations, sum_.worst_residual,
+        name_of(status_), sum_.worst_overlap, last_.energy.kinetic, last_.energy.potential,
+        sum_.work.contacts, sum_.work.held, sum_.work.scheme, sum_.work.joints));
     sum_ = {};
     status_ = Status::solved;
 }
@@ -331,6 +349,19 @@ void Measurements<d>::write_table(Table& table, const StepRecord& record, const 
                                 far.connected_right, far.connected_radius, far.left, far.right, far.radius});
                 break;
             }
+            case Quantity::joint: {
+                Index offset = memory.assembled.joint_offset();
+                for (const JointBlocks<d>& joint : memory.assembled.joints) {
+                    Index rows = 0;
+                    for (int k = 0; k < joint.count; ++k) rows += joint.block[k].cone.dim;
+                    const JointImpulse<d> impulse =
+                        impulse_of(joint, memory.solution.r.segment(offset, rows));
+                    numbers.push_back(impulse.axial / record.h);
+                    append<d>(numbers, impulse.force / record.h);
+                    offset += rows;
+                }
+                break;
+            }
             case Quantity::discharge:
                 for (std::size_t k = 0; k < sinks_.size(); ++k) {
                     const double grains = k < feed.drained.size() ? static_cast<double>(feed.drained[k]) : 0;
@@ -384,7 +415,8 @@ MeasurementState Measurements<d>::state() const {
                   last_.time,
                   last_.h,
                   last_.energy.kinetic,
-                  last_.energy.potential};
+                  last_.energy.potential,
+                  sum_.work.joints};
     for (const Table& table : tables_) {
         state.counts.push_back(table.beat.next);
         state.sums.push_back(table.last_time);
@@ -395,7 +427,7 @@ MeasurementState Measurements<d>::state() const {
 
 template <int d>
 void Measurements<d>::recall(const MeasurementState& state) {
-    constexpr std::size_t own_counts = 6, own_sums = 9;
+    constexpr std::size_t own_counts = 6, own_sums = 10;
     if (state.counts.size() != own_counts + tables_.size() ||
         state.sums.size() != own_sums + tables_.size() * (1 + sinks_.size()) || state.counts[3] < 0 ||
         state.counts[3] > static_cast<int>(Status::invalid))
@@ -411,7 +443,7 @@ void Measurements<d>::recall(const MeasurementState& state) {
     last_.active = static_cast<Index>(*count++);
     for (double* x :
          {&sum_.worst_residual, &sum_.worst_overlap, &sum_.work.contacts, &sum_.work.held, &sum_.work.scheme,
-          &last_.time, &last_.h, &last_.energy.kinetic, &last_.energy.potential})
+          &last_.time, &last_.h, &last_.energy.kinetic, &last_.energy.potential, &sum_.work.joints})
         *x = *sum++;
     for (Table& table : tables_) {
         table.beat.next = *count++;
@@ -420,8 +452,10 @@ void Measurements<d>::recall(const MeasurementState& state) {
     }
 }
 
-template std::vector<std::string> columns_of<2>(Quantity, const std::vector<std::string>&);
-template std::vector<std::string> columns_of<3>(Quantity, const std::vector<std::string>&);
+template std::vector<std::string> columns_of<2>(Quantity, const std::vector<std::string>&,
+                                                const std::vector<std::string>&);
+template std::vector<std::string> columns_of<3>(Quantity, const std::vector<std::string>&,
+                                                const std::vector<std::string>&);
 template class Measurements<2>;
 template class Measurements<3>;
 

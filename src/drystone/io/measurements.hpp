@@ -22,9 +22,11 @@ struct Beat {
     bool reached(double time, double slack);
 };
 
-/// Names and units of the columns of a quantity, without those of the profile. `sinks`: their names, for discharge.
+/// Names and units of the columns of a quantity, without those of the profile. `sinks`, `joints`: their names, for
+/// discharge and joint.
 template <int d>
-std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks);
+std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
+                                    const std::vector<std::string>& joints = {});
 
 /// A file of lines that can be cut back.
 class LineFile {
@@ -56,9 +58,10 @@ class Measurements {
 public:
     using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
 
-    /// Opens nothing yet. `sinks`: names of the scene's.
+    /// Opens nothing yet. `sinks`, `joints`: names of the scene's.
     Measurements(const std::filesystem::path& folder, const OutputPlan& plan,
-                 std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks);
+                 std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks,
+                 std::vector<std::string> joints = {});
 
     /// Begins new files.
     void begin();
@@ -95,7 +98,7 @@ private:
 
     LineFile steps_;
     Beat beat_;
-    std::vector<std::string> sinks_;
+    std::vector<std::string> sinks_, joints_;
     std::vector<Table> tables_;
     RunSummary sum_;
     Status status_ = Status::solved;

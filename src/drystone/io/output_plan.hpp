@@ -17,6 +17,8 @@ struct OutputPlan {
     double frames_every = 0;        ///< s of simulated time; 0: none
     double measurements_every = 0;  ///< s of simulated time; 0: every step
     double checkpoints_every = 0;   ///< s of simulated time; 0: at the end, and every 10 minutes of the clock
+    bool elastic_limit =
+        false;  ///< frames and measurements have the forces of the elastic limit (contact/elasticity.hpp)
 };
 
 /// What can be measured (grains/measure.hpp, grains/heap.hpp), in the order of its columns.
@@ -35,6 +37,7 @@ enum class Quantity : std::uint8_t {
     repose,
     runout,
     discharge,
+    joint,
     profile,
 };
 

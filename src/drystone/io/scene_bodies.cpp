@@ -15,6 +15,8 @@ namespace drystone {
 
 namespace {
 
+constexpr Wanted moments{"positive moments of inertia in kg m^2", 0, true};
+
 constexpr double degree = std::numbers::pi / 180;
 
 Rotation<2> after(const Rotation<2>& second, const Rotation<2>& first) {
@@ -132,6 +134,11 @@ void read_body(SceneReader<d>& reader, const Table& table) {
     body.spin = read_spin(table, Vec<d>());
     body.motion = table.flag("held").value_or(false) ? Motion::held : Motion::free;
     body.mass = table.number("mass", want::mass);
+    if constexpr (d == 2) {
+        if (const auto inertia = table.number("inertia", moments)) body.inertia = Spin<2>(*inertia);
+    } else {
+        body.inertia = table.vector<3>("inertia", moments);
+    }
     const double size = table.number("size", want::factor).value_or(1);
     auto drive = read_drive<d>(table, body.motion == Motion::held);
     name_next(reader, table);

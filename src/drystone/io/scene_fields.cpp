@@ -7,6 +7,22 @@ namespace {
 
 constexpr std::string_view required = "required";
 
+// Of joints.
+constexpr FieldText joint_point{"point", 0, "m", required, "where the bodies are joined"};
+constexpr FieldText joint_points{
+    "points", 0, "m", required,
+    "`[[...], [...]]`: one on the first body, one on the second (or in the world)"};
+constexpr FieldText joint_length{"length", 0, "m", "the present distance",
+                                 "between the points, without force"};
+constexpr FieldText joint_friction{"friction", 0, "N (hinge: N m)", "0",
+                                   "dry friction: holds up to this much"};
+constexpr FieldText joint_effort{"effort", 0, "N (hinge: N m)", "0",
+                                 "of a motor: acts on the first body, whatever moves"};
+constexpr FieldText joint_speed{"speed", 0, "m/s (hinge: rad/s)", "none",
+                                "of a motor: of the first body relative to the second; kept"};
+constexpr FieldText joint_limit{"limit", 0, "N (hinge: N m)", "none",
+                                "largest force of a motor that keeps a speed"};
+
 // What bodies, lattices and all others that are made of something have.
 constexpr FieldText shape_field{"shape", 0, "name", required, "a `[[shape]]`, or a shape in braces"};
 constexpr FieldText material_field{"material", 0, "name", "the only one", "a `[[material]]`"};
@@ -36,6 +52,7 @@ std::vector<TableText> general_tables() {
           {"wall", 0, "tables", "", "`[[wall]]`"},
           {"body", 0, "tables", "", "`[[body]]`"},
           {"ring", 2, "tables", "", "`[[ring]]`"},
+          {"joint", 0, "tables", "", "`[[joint]]`"},
           {"lattice", 0, "tables", "", "`[[lattice]]`"},
           {"fill", 0, "tables", "", "`[[fill]]`"},
           {"source", 0, "tables", "", "`[[source]]`"},
@@ -68,6 +85,10 @@ std::vector<TableText> general_tables() {
           {"drift", 0, "text", "\"push-out\"",
            "of an overlap that is there (look-ahead): `\"push-out\"` ends it within the step, `\"clamp\"` "
            "keeps it from growing"},
+          {"contacts", 0, "text", "\"rigid\"",
+           "`\"elastic\"`: contacts yield by the `stiffness` of their pair, or by the moduli of their "
+           "materials "
+           "(look-ahead, theta = 1)"},
           {"reach", 0, "inner radii", "0.02", "look-ahead: pairs nearer than this take part"},
           {"skin", 0, "inner radii", "0.1",
            "extra distance of the search for neighbours: speed only, not the result"}}},
@@ -80,6 +101,9 @@ std::vector<TableText> general_tables() {
           {"tolerance", 0, "-", "1e-4",
            "residual at which a step counts as solved; 1e-4 leaves nothing to see, 1e-6 gives forces to four "
            "digits"},
+          {"forces", 0, "text", "\"any\"",
+           "where rigid forces are not unique: `\"any\"` that the solver finds, or those of the stiff "
+           "`\"elastic-limit\"`, at about the cost of a second solve; also in `[output]`, for frames alone"},
           {"max_seconds", 0, "s", "none",
            "wall-clock limit of the solve of one step. With a limit, results depend on the machine"}}},
         {"domain",
@@ -113,17 +137,29 @@ std::vector<TableText> matter_tables() {
          "says of which.",
          {{"name", 0, "text", required, "by which others refer to it"},
           {"density", 0, "kg/m^3 (2D: kg/m^2)", "2500", "positive"},
+          {"young", 0, "Pa", "rigid",
+           "Young's modulus: contacts yield as Hertz has it (where `[scheme] contacts` or `forces` ask for "
+           "it)"},
+          {"poisson", 0, "-", "0.3", "Poisson's ratio, above -1, at most 0.5"},
           friction,
           {"restitution", 0, "-", "0", "Newton's coefficient, 0 to 1; above 0 needs the scheme moreau-jean"},
-          {"cohesion", 0, "N", "0", "largest pull that a contact bears"}}},
+          {"cohesion", 0, "N", "0", "largest pull that a contact bears"},
+          {"rolling", 0, "m", "0", "largest torque against rolling over the normal force"},
+          {"spinning", 3, "m", "0", "largest torque against turning about the normal over the normal force"},
+          {"stiffness", 0, "N/m", "none",
+           "of a contact of the material with itself along its normal (Hooke); instead of `young`"}}},
         {"pair",
          "[[pair]]",
-         "The law between two materials has the smaller friction, the smaller restitution and the smaller "
-         "cohesion of the two, unless a pair says otherwise.",
+         "The law between two materials has the smaller friction, restitution, cohesion, rolling and "
+         "spinning of "
+         "the two, and their stiffnesses in series, unless a pair says otherwise.",
          {{"materials", 0, "names", required, "two; the same twice for the material with itself"},
           {"friction", 0, "-", "the smaller of the two", "as of a material"},
           {"restitution", 0, "-", "the smaller of the two", "as of a material"},
-          {"cohesion", 0, "N", "the smaller of the two", "as of a material"}}},
+          {"cohesion", 0, "N", "the smaller of the two", "as of a material"},
+          {"rolling", 0, "m", "the smaller of the two", "as of a material"},
+          {"spinning", 3, "m", "the smaller of the two", "as of a material"},
+          {"stiffness", 0, "N/m", "in series", "of the contact"}}},
         {"shape",
          "[[shape]]",
          "A shape has a name and is used by bodies, lattices and others. It can also stand where it is used, "
@@ -230,6 +266,8 @@ std::vector<TableText> body_tables() {
           {"held", 0, "flag", "false",
            "true: moves with its velocity and spin as they are, whatever touches it"},
           {"mass", 0, "kg", "from the density", ""},
+          {"inertia", 0, "kg m^2", "of an even mass",
+           "a moment; in space the three principal ones, in the axes of the shape"},
           {"size", 0, "-", "1", "factor on the shape"},
           name_field,
           motion,
@@ -261,6 +299,47 @@ std::vector<TableText> body_tables() {
            "of `\"left\"` and `\"right\"` (x), `\"front\"` and `\"back\"` (y; 3D), `\"floor\"` and `\"top\"` "
            "(the last)"},
           material_field}},
+        {"joint",
+         "[[joint]]",
+         "Ties two bodies together, or one to the world, where they are at the beginning. The bodies of a "
+         "joint do "
+         "not touch each other.",
+         {{"type", 0, "text", required, "one of the types below, each with fields of its own"},
+          {"bodies", 0, "names", required, "of two bodies, or of one that is tied to the world"},
+          {"collide", 0, "true/false", "false", "the bodies touch each other all the same"},
+          name_field},
+         "type",
+         {{"ball", 0, "the bodies share a point", {joint_point}},
+          {"hinge",
+           0,
+           "and turn about an axis alone",
+           {joint_point,
+            {"axis", 3, "-", required, "about which they turn"},
+            joint_friction,
+            joint_effort,
+            joint_speed,
+            joint_limit}},
+          {"slider",
+           0,
+           "the bodies move along an axis alone",
+           {joint_point,
+            {"axis", 0, "-", required, "along which the first slides, fixed to the second"},
+            joint_friction,
+            joint_effort,
+            joint_speed,
+            joint_limit}},
+          {"weld", 0, "the bodies move as one", {joint_point}},
+          {"distance", 0, "two points keep their distance", {joint_points, joint_length}},
+          {"spring",
+           0,
+           "a force along the line between two points",
+           {joint_points,
+            joint_length,
+            {"stiffness", 0, "N/m", "0", "force per stretch"},
+            {"damping", 0, "kg/s", "0", "force per rate of stretch"}}}},
+         "Forces of joints are measured with `what = [\"joint\"]` of a `[[measure]]`: the force on the first "
+         "body, and "
+         "that along (hinge: the torque about) the axis, of friction and motor."},
         {"ring",
          "[[ring]]",
          "A ring of held blocks in the plane: the wall of a drum, seen along its axis.",
@@ -314,6 +393,12 @@ std::vector<TableText> grain_tables() {
     constexpr FieldText region{"region", 0, "table", required, "where: see `region = { ... }`"};
     constexpr FieldText turned{"rotation", 0, "text", "\"none\"",
                                "`\"random\"`: all orientations are equally likely"};
+    // Fields of its own, and then what the grains are that come to random places.
+    const auto of_grains = [&](std::vector<FieldText> fields) {
+        const FieldText any_way{"rotation", 0, "text", "\"random\"", "`\"none\"`: as the shape stands"};
+        fields.insert(fields.end(), {shape_field, material_field, size, mix, any_way, velocity});
+        return fields;
+    };
     return {
         {"lattice",
          "[[lattice]]",
@@ -334,35 +419,21 @@ std::vector<TableText> grain_tables() {
           velocity,
           turned,
           {"held", 0, "flag", "false", "as of a body"}}},
-        {"fill",
-         "[[fill]]",
+        {"fill", "[[fill]]",
          "Random grains that do not overlap in a region, to a packing fraction or a number.",
-         {region,
-          {"fraction", 0, "-", "or `count`",
-           "volume of the grains over that of the region, above 0, below 1"},
-          {"count", 0, "-", "or `fraction`", "how many grains"},
-          shape_field,
-          material_field,
-          size,
-          mix,
-          {"rotation", 0, "text", "\"random\"", "`\"none\"`: as the shape stands"},
-          velocity}},
-        {"source",
-         "[[source]]",
+         of_grains({region,
+                    {"fraction", 0, "-", "or `count`",
+                     "volume of the grains over that of the region, above 0, below 1"},
+                    {"count", 0, "-", "or `fraction`", "how many grains"}})},
+        {"source", "[[source]]",
          "Grains that come in while the run goes on, at random places of a region where there is room.",
-         {name_field,
-          region,
-          {"rate", 0, "1/s", "or `mass_rate`", "grains per second"},
-          {"mass_rate", 0, "kg/s", "or `rate`", "mass per second"},
-          {"begin", 0, "s", "0", "when it opens"},
-          {"end", 0, "s", "never", "when it closes"},
-          {"most", 0, "-", "no limit", "grains in all"},
-          shape_field,
-          material_field,
-          size,
-          mix,
-          {"rotation", 0, "text", "\"random\"", "`\"none\"`: as the shape stands"},
-          velocity}},
+         of_grains({name_field,
+                    region,
+                    {"rate", 0, "1/s", "or `mass_rate`", "grains per second"},
+                    {"mass_rate", 0, "kg/s", "or `rate`", "mass per second"},
+                    {"begin", 0, "s", "0", "when it opens"},
+                    {"end", 0, "s", "never", "when it closes"},
+                    {"most", 0, "-", "no limit", "grains in all"}})},
         {"sink",
          "[[sink]]",
          "Takes away the free bodies whose centre is in a region, and counts them.",
@@ -447,7 +518,11 @@ std::vector<TableText> outcome_tables() {
            "none"},
           {"measurements_every", 0, "s", "0", "between lines of `DIR/steps.csv`; 0: every step"},
           {"checkpoints_every", 0, "s", "0",
-           "between checkpoints; 0: one at the end, and one every 10 minutes of the clock"}},
+           "between checkpoints; 0: one at the end, and one every 10 minutes of the clock"},
+          {"forces", 0, "text", "\"any\"",
+           "of frames: `\"elastic-limit\"` as in `[solver]`, but found for frames alone; the run itself does "
+           "not "
+           "change"}},
          {},
          {},
          "A line of `steps.csv` stands for the steps since the line before: iterations and works "
@@ -455,7 +530,8 @@ std::vector<TableText> outcome_tables() {
          "the last step. Columns: `time` (s), `h` (s), `contacts` (in the problem), `active` (that carry an "
          "impulse), `iterations`, `residual`, `status`, `overlap` (m), `kinetic`, `potential` (J), "
          "`work_contacts` (J, on the free bodies), `work_held` (J, the part of it that held bodies put in), "
-         "`work_scheme` (J), and nothing of the clock. What is in a frame is said at the head of "
+         "`work_scheme` (J), `work_joints` (J), and nothing of the clock. What is in a frame is said at the "
+         "head of "
          "`src/drystone/io/frame_file.hpp`."},
         {"measure",
          "[[measure]]",
@@ -465,7 +541,7 @@ std::vector<TableText> outcome_tables() {
           {"every", 0, "s", "0", "between lines; 0: every step"},
           {"what", 0, "texts", required,
            "a list of `energy`, `mass`, `velocity`, `temperature`, `packing`, `coordination`, `fabric`, "
-           "`stress`, `inertial`, `flux`, `overlap`, `repose`, `runout`, `discharge`, `profile`"},
+           "`stress`, `inertial`, `flux`, `overlap`, `repose`, `runout`, `discharge`, `joint`, `profile`"},
           {"region", 0, "table", "everywhere",
            "`region = { ... }`; required for `packing`, `stress`, `inertial` and `flux` unless the domain is "
            "periodic in all directions"},

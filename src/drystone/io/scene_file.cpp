@@ -28,6 +28,10 @@ void read_scheme(const Table& root, StepOptions& step) {
     step.theta = scheme->number("theta", theta);
     step.drift =
         scheme->choice("drift", {"push-out", "clamp"}).value_or(0) == 1 ? Drift::clamp : Drift::push_out;
+    step.elastic = scheme->choice("contacts", {"rigid", "elastic"}).value_or(0) == 1;
+    if (step.elastic && (moreau || step.theta.value_or(1) != 1))
+        scheme->fault("contacts", "elastic contacts need the whole step at its end",
+                      "use the scheme look-ahead with theta = 1, or contacts = \"rigid\"");
     step.reach = scheme->number("reach", want::radii).value_or(step.reach);
     step.detect.skin = scheme->number("skin", want::radii).value_or(step.detect.skin);
     scheme->finish();
@@ -41,7 +45,8 @@ std::vector<std::string> solver_names(Law law) {
     return names;
 }
 
-void read_solver(const Table& root, SolveSettings& settings, std::string& name) {
+void read_solver(const Table& root, StepOptions& step, std::string& name) {
+    SolveSettings& settings = step.solve;
     constexpr Wanted tolerance{"a positive number; 1e-6 is usual", 0, true};
     const auto solver = root.table("solver");
     if (!solver) return;
@@ -50,6 +55,7 @@ void read_solver(const Table& root, SolveSettings& settings, std::string& name) 
     settings.goal.tolerance = solver->number("tolerance", tolerance).value_or(settings.goal.tolerance);
     settings.goal.time_limit =
         solver->number("max_seconds", want::duration).value_or(settings.goal.time_limit);
+    step.elastic_limit = solver->choice("forces", force_names).value_or(0) == 1;
     if (const auto typed = solver->text("name")) {
         const NamedSolver* found = find_solver(*typed);
         if (found == nullptr) {
@@ -91,13 +97,14 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
         root.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
     read_time(root, plan.options);
     read_scheme(root, plan.options.step);
-    read_solver(root, plan.options.step.solve, plan.solver);
+    read_solver(root, plan.options.step, plan.solver);
     read_domain<d>(root, plan.scene.domain);
     read_cell(plan.scene, root);
     read_output(root, plan.output);
     read_materials(reader, root, plan.options.step.scheme == Scheme::look_ahead);
     read_shapes(reader, root);
     read_bodies(reader, root);
+    read_joints(reader, root);
     read_feeds(reader, root);
     read_measures(reader, root);
     read_stop(root, plan.options.stop);

@@ -10,12 +10,19 @@ namespace drystone {
 
 namespace {
 
+constexpr Wanted stiffness{"a positive stiffness in N/m", 0, true};
+constexpr Wanted modulus{"a positive modulus in Pa", 0, true};
+constexpr Wanted poisson{"a Poisson's ratio above -1, at most 0.5", -1, true, 0.5};
+
 /// The law in a table, with what it does not say from `otherwise`.
-PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic) {
+PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic, bool spins) {
     PairLaw law;
     law.friction = table.number("friction", want::friction).value_or(otherwise.friction);
     law.restitution = table.number("restitution", want::restitution).value_or(otherwise.restitution);
     law.cohesion = table.number("cohesion", want::cohesion).value_or(otherwise.cohesion);
+    law.rolling = table.number("rolling", want::length_or_zero).value_or(otherwise.rolling);
+    if (spins) law.spinning = table.number("spinning", want::length_or_zero).value_or(otherwise.spinning);
+    law.stiffness = table.number("stiffness", stiffness).value_or(otherwise.stiffness);
     if (inelastic && table.has("restitution") && law.restitution > 0) {
         table.fault("restitution",
                     fmt::format("{} cannot be had with the scheme look-ahead, in which nothing rebounds",
@@ -25,9 +32,19 @@ PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic) {
     return law;
 }
 
-PairLaw smaller(const PairLaw& a, const PairLaw& b) {
-    return {std::min(a.friction, b.friction), std::min(a.restitution, b.restitution),
-            std::min(a.cohesion, b.cohesion)};
+/// The law of two materials of which nothing is said: the smaller coefficients.
+PairLaw law_between(const PairLaw& a, const PairLaw& b) {
+    PairLaw law;
+    law.friction = std::min(a.friction, b.friction);
+    law.restitution = std::min(a.restitution, b.restitution);
+    law.cohesion = std::min(a.cohesion, b.cohesion);
+    law.rolling = std::min(a.rolling, b.rolling);
+    law.spinning = std::min(a.spinning, b.spinning);
+    // Two springs in series, each half of a contact of the material with itself; one that is not given is rigid.
+    const double yield =
+        (a.stiffness > 0 ? 0.5 / a.stiffness : 0) + (b.stiffness > 0 ? 0.5 / b.stiffness : 0);
+    law.stiffness = yield > 0 ? 1 / yield : 0;
+    return law;
 }
 
 std::vector<std::string> names_of(const Materials& materials) {
@@ -64,8 +81,8 @@ void read_pair(SceneReader<d>& reader, const Table& table, const std::vector<Pai
         a = find_material(reader, table, "materials", (*names)[0]);
         b = find_material(reader, table, "materials", (*names)[1]);
     }
-    const PairLaw otherwise = a && b ? smaller(own[*a], own[*b]) : PairLaw{};
-    const PairLaw law = read_law(table, otherwise, inelastic);
+    const PairLaw otherwise = a && b ? law_between(own[*a], own[*b]) : PairLaw{};
+    const PairLaw law = read_law(table, otherwise, inelastic, d == 3);
     table.finish();
     if (table.faults() == before && a && b) materials.set(*a, *b, law);
 }
@@ -85,7 +102,9 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
             table.fault("name", fmt::format("\"{}\" is taken by another material", material.name),
                         "give each material a name of its own");
         material.density = table.number("density", want::density).value_or(material.density);
-        const PairLaw law = read_law(table, {}, inelastic);
+        material.young = table.number("young", modulus).value_or(material.young);
+        material.poisson = table.number("poisson", poisson).value_or(material.poisson);
+        const PairLaw law = read_law(table, {}, inelastic, d == 3);
         table.finish();
         if (table.faults() == before) {
             materials.add(material, law);
@@ -99,7 +118,7 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
         own.emplace_back();
     }
     for (Index a = 0; a < materials.count(); ++a) {
-        for (Index b = 0; b < a; ++b) materials.set(a, b, smaller(own[a], own[b]));
+        for (Index b = 0; b < a; ++b) materials.set(a, b, law_between(own[a], own[b]));
     }
     for (const Table& table : root.tables("pair")) read_pair(reader, table, own, inelastic);
 }

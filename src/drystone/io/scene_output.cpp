@@ -53,6 +53,9 @@ void check_measure(const Table& table, const MeasureTable<d>& measure, const Run
         if (needs_volume(quantity) && !has_volume)
             table.fault("region", fmt::format("is missing, and \"{}\" is a mean over a volume", word),
                         "give a region, or a domain that is periodic in all directions");
+        if (quantity == Quantity::joint && plan.scene.joints.empty())
+            table.fault("what", "\"joint\" tells the forces of joints, and there is none",
+                        "add a [[joint]] or leave it out");
         if (quantity == Quantity::discharge && plan.feeds.sinks.empty())
             table.fault("what", "\"discharge\" counts what sinks take away, and there is none",
                         "add a [[sink]] or leave it out");
@@ -71,6 +74,7 @@ void read_output(const Table& root, OutputPlan& output) {
     output.frames_every = table->number("frames_every", want::interval).value_or(0);
     output.measurements_every = table->number("measurements_every", want::interval).value_or(0);
     output.checkpoints_every = table->number("checkpoints_every", want::interval).value_or(0);
+    output.elastic_limit = table->choice("forces", force_names).value_or(0) == 1;
     table->finish();
 }
 

@@ -5,6 +5,8 @@
 #include "drystone/io/scene_file.hpp"
 #include "drystone/io/scene_table.hpp"
 
+#include <array>
+
 namespace drystone {
 
 /// A shape as the user named it: one or several of the scene's, one of which each body gets by its id.
@@ -18,6 +20,9 @@ struct ShapeBook {
     std::optional<Index> inline_ball;  ///< shared by all balls that are described where they are used
     std::vector<std::string> faulty;   ///< named in the file, but not readable: not to be complained of again
 };
+
+/// Which forces where rigid ones are not unique: of `forces` in [solver] and [output].
+inline constexpr std::array<std::string_view, 2> force_names = {"any", "elastic-limit"};
 
 template <int d>
 struct SceneReader {
@@ -55,6 +60,11 @@ void read_gravity(Scene<d>& scene, const Table& root);
 /// [cell]: how the periodic cell changes.
 template <int d>
 void read_cell(Scene<d>& scene, const Table& root);
+
+// scene_joints.cpp
+/// All [[joint]]; after the bodies.
+template <int d>
+void read_joints(SceneReader<d>& reader, const Table& root);
 
 // scene_ring.cpp
 /// All [[ring]]; none in space.

@@ -1,0 +1,179 @@
+// Joints, rolling friction, elasticity and the choice of forces in scene files.
+#include "drystone/grains/simulate.hpp"
+#include "scene_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace drystone {
+namespace {
+
+using testing::fault_lines;
+using testing::read;
+
+const std::string bodies = R"(
+    dimension = 3
+    gravity = [0, 0, -10]
+    [[body]]
+    name = "arm"
+    shape = { type = "box", sides = [1, 0.1, 0.1] }
+    position = [0.5, 0, 0]
+    mass = 2
+    [[body]]
+    name = "weight"
+    shape = { type = "sphere", radius = 0.1 }
+    position = [1, 0, -0.5]
+    mass = 3
+    [[body]]
+    name = "post"
+    shape = { type = "sphere", radius = 0.05 }
+    position = [0, 0, 0]
+    held = true
+)";
+
+TEST(SceneJoints, EachTypeIsReadWhereTheBodiesAre) {
+    const RunPlan<3> plan = read<3>(bodies + R"(
+    [[joint]]
+    name = "elbow"
+    type = "hinge"
+    bodies = ["arm", "post"]
+    point = [0, 0, 0]
+    axis = [0, 2, 0]
+    friction = 0.5
+    speed = 3
+    limit = 7
+    [[joint]]
+    type = "distance"
+    bodies = ["arm", "weight"]
+    points = [[1, 0, 0], [1, 0, -0.5]]
+    [[joint]]
+    type = "spring"
+    bodies = ["weight"]
+    points = [[1, 0, -0.5], [1, 0, 1]]
+    stiffness = 100
+    length = 1
+    collide = true
+)");
+    const auto& joints = plan.scene.joints;
+    ASSERT_EQ(joints.size(), 3U);
+    EXPECT_EQ(joints[0].name, "elbow");
+    EXPECT_EQ(joints[0].kind, JointKind::hinge);
+    EXPECT_EQ(joints[0].a, 0);
+    EXPECT_EQ(joints[0].b, 2);
+    EXPECT_EQ(joints[0].point_a, Vec<3>(-0.5, 0, 0));
+    EXPECT_EQ(joints[0].axes_a.row(0), Vec<3>(0, 1, 0).transpose());
+    EXPECT_EQ(joints[0].friction, 0.5);
+    EXPECT_EQ(joints[0].speed, 3);
+    EXPECT_EQ(joints[0].limit, 7);
+    EXPECT_EQ(joints[1].name, "joint 2");
+    EXPECT_EQ(joints[1].length, 0.5);
+    EXPECT_FALSE(joints[1].collide);
+    EXPECT_FALSE(joints[2].b);
+    EXPECT_EQ(joints[2].point_b, Vec<3>(1, 0, 1));
+    EXPECT_EQ(joints[2].length, 1);
+    EXPECT_TRUE(joints[2].collide);
+}
+
+TEST(SceneJoints, ALampHangsStill) {
+    // The scene runs: an arm held by a weld, a weight that hangs from it by a distance.
+    RunPlan<3> plan = read<3>(bodies + R"(
+    [[joint]]
+    type = "weld"
+    bodies = ["arm", "post"]
+    point = [0, 0, 0]
+    [[joint]]
+    type = "distance"
+    bodies = ["arm", "weight"]
+    points = [[1, 0, 0], [1, 0, -0.5]]
+)");
+    plan.options.end = 0.5;
+    plan.options.step.solve.goal.tolerance = 1e-9;
+    StepMemory<3> memory;
+    simulate<3>(plan.scene, plan.options, memory);
+    EXPECT_NEAR((plan.scene.bodies.position[1] - Vec<3>(1, 0, -0.5)).norm(), 0, 1e-7);
+}
+
+TEST(SceneJoints, FaultsSayWhatAndWhere) {
+    auto first = [](const std::string& joint) { return fault_lines(bodies + joint); };
+    auto said = [](const std::vector<std::string>& lines, const std::string& part) {
+        return std::any_of(lines.begin(), lines.end(),
+                           [&](const std::string& line) { return line.find(part) != std::string::npos; });
+    };
+    EXPECT_TRUE(said(first("[[joint]]\ntype = \"weld\"\nbodies = [\"amr\"]\npoint = [0,0,0]\n"),
+                     "there is no body \"amr\""));
+    EXPECT_TRUE(
+        said(first("[[joint]]\ntype = \"weld\"\nbodies = [\"post\"]\npoint = [0,0,0]\n"), "cannot move"));
+    EXPECT_TRUE(
+        said(first("[[joint]]\ntype = \"weld\"\nbodies = [\"arm\", \"arm\"]\npoint = [0,0,0]\n"), "itself"));
+    EXPECT_TRUE(said(first("[[joint]]\ntype = \"hinge\"\nbodies = [\"arm\"]\npoint = [0,0,0]\n"), "axis"));
+    EXPECT_TRUE(said(first("[[joint]]\ntype = \"weld\"\nbodies = [\"arm\"]\npoint = [0,0,0]\nfriction = 1\n"),
+                     "friction"));
+    EXPECT_TRUE(said(first("[[joint]]\ntype = \"slider\"\nbodies = [\"arm\"]\npoint = "
+                           "[0,0,0]\naxis=[1,0,0]\nspeed=1\neffort=2\n"),
+                     "beside 'speed'"));
+    EXPECT_TRUE(said(first("[[joint]]\ntype = \"spring\"\nbodies = [\"arm\"]\npoints = [[0,0,0],[0,0,1]]\n"),
+                     "does nothing"));
+    EXPECT_TRUE(
+        said(first("[[joint]]\ntype = \"distance\"\nbodies = [\"arm\"]\npoints = [[0,0,0],[0,0,0]]\n"),
+             "coincide"));
+    EXPECT_TRUE(said(first("[[measure]]\nname = \"m\"\nwhat = [\"joint\"]\n"), "[[joint]]"));
+}
+
+TEST(SceneLaws, RollingSpinningAndStiffnessAreReadAndCombined) {
+    const RunPlan<3> plan = read<3>(R"(
+    dimension = 3
+    [scheme]
+    contacts = "elastic"
+    [solver]
+    forces = "elastic-limit"
+    [output]
+    forces = "elastic-limit"
+    [[material]]
+    name = "a"
+    rolling = 0.01
+    spinning = 0.002
+    stiffness = 1000
+    young = 5e6
+    poisson = 0.2
+    [[material]]
+    name = "b"
+    rolling = 0.004
+    spinning = 0.02
+    stiffness = 3000
+    [[pair]]
+    materials = ["b", "b"]
+    rolling = 0.5
+)");
+    const Materials& materials = plan.scene.materials;
+    EXPECT_EQ(materials.law(0, 1).rolling, 0.004);
+    EXPECT_EQ(materials.law(0, 1).spinning, 0.002);
+    EXPECT_DOUBLE_EQ(materials.law(0, 1).stiffness,
+                     1500);  // two springs in series, each twice as stiff as its own contact
+    EXPECT_EQ(materials.law(0, 0).stiffness, 1000);
+    EXPECT_EQ(materials.law(1, 1).rolling, 0.5);
+    EXPECT_EQ(materials[0].young, 5e6);
+    EXPECT_EQ(materials[0].poisson, 0.2);
+    EXPECT_TRUE(plan.options.step.elastic);
+    EXPECT_TRUE(plan.options.step.elastic_limit);
+    EXPECT_TRUE(plan.output.elastic_limit);
+}
+
+TEST(SceneLaws, ElasticContactsNeedTheWholeStep) {
+    const auto lines =
+        fault_lines("dimension = 2\n[scheme]\nname = \"moreau-jean\"\ncontacts = \"elastic\"\n");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_NE(lines[0].find("scheme.contacts"), std::string::npos);
+}
+
+TEST(SceneLaws, ABodyMayHaveAnInertiaOfItsOwn) {
+    const RunPlan<3> plan = read<3>(R"(
+    dimension = 3
+    [[body]]
+    shape = { type = "sphere", radius = 1 }
+    position = [0, 0, 0]
+    inertia = [1, 2, 3]
+)");
+    EXPECT_EQ(plan.scene.bodies.inertia[0], Vec<3>(1, 2, 3));
+}
+
+}  // namespace
+}  // namespace drystone

@@ -1,6 +1,8 @@
 """docs/validation.md from the figures."""
 
+import forces
 import laws
+import rolling
 
 HEAD = """# Validation: published runs and granular laws
 
@@ -275,5 +277,5 @@ def summary(figures):
 
 def write(figures):
     parts = [HEAD, summary(figures)]
-    parts += [part(figures) for part in (laws.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
+    parts += [part(figures) for part in (rolling.section, forces.section, laws.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
     return "\n".join(parts).rstrip("\n") + "\n"

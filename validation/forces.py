@@ -123,11 +123,12 @@ def section(figures):
     f = {**figures.get("friction", {}), **{f"{k} (20 along)": v for k, v in large.items() if k.startswith("pyramid")}}
     if f:
         rows = [[k, v["contacts"], v["answers"], f"{v['spread_before']:.1e}", f"{v['spread']:.1e}", f"{v['error']['1']:.1e}", f"{v['error']['10']:.1e}",
-                 f"{v['error']['100']:.1e}", v["springs_slipped"], v["unsolved"]] for k, v in f.items() if isinstance(v, dict)]
+                 f"{v['error']['100']:.1e}", f"{v['error_history']['100']:.1e}", v["springs_slipped"], v["unsolved"]] for k, v in f.items() if isinstance(v, dict)]
         out += ["### With friction\n",
                 "Exact law. Spread: largest relative difference of all contact forces over solvers, orders of contacts and starts, as solved and in the elastic limit; "
-                "error: against springs that slip by Coulomb's law, loaded in proportion, at their stiffness k, 10 k and 100 k.\n",
-                table(["case", "contacts", "answers", "spread as solved", "spread", "error", "10 k", "100 k", "springs that slipped", "not solved"], rows)]
+                "error: against springs that slip by Coulomb's law, at their stiffness k, 10 k and 100 k; springs that keep the whole stretch (deformation theory), which is "
+                "what loads that grow in proportion do, and in the next column the usual ones that forget what slips, whose rest depends on how slowly they are loaded.\n",
+                table(["case", "contacts", "answers", "spread as solved", "spread", "error", "10 k", "100 k", "forgetful, 100 k", "springs that slipped", "not solved"], rows)]
     f = figures.get("chains")
     if f:
         rows = [[k, v["contacts"], f"{v['mean']:.4f}", f"{v['largest']:.3f}", f"{v['energy']:.4f}", v["unsolved"], f"{v['seconds']:.0f}"]

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -423,30 +424,44 @@ std::string compare(const std::string& name, const PenaltyScene& scene, bool lar
     }
     double spread = 0;
     for (const Vector& one : answers) spread = std::max(spread, relative(one, answers[0]));
-    std::string convergence;
-    Index slipped = 0;
-    for (const double scale : {1.0, 10.0, 100.0}) {
-        PenaltyOptions options;
-        options.scale = scale;
-        options.slider = Slider::history;
-        const PenaltyResult springs = relax(scene, options);
-        slipped = springs.slipped;
-        Vector forces = Vector::Zero(answers[0].size());
-        Eigen::Index at = 0;
+    // The springs' forces in the order of by_contact, of the contacts that the rigid step has.
+    const RigidStep step = make_step(scene, {});
+    auto springs_by_contact = [&](const PenaltyResult& springs) {
+        using Key = std::tuple<Index, Index, Index>;
+        std::map<Key, Vec<3>> forces;
+        for (const PenaltyContact& c : step.springs) forces[{c.ball_a, c.ball_b, c.plane}].setZero();
         for (const PenaltyContact& c : springs.contacts) {
-            if (at + 3 > forces.size()) break;
-            forces.segment<3>(at) = c.normal_force * c.normal + c.tangential_force;
+            const auto found = forces.find({c.ball_a, c.ball_b, c.plane});
+            if (found != forces.end()) found->second = c.normal_force * c.normal + c.tangential_force;
+        }
+        Vector out(3 * static_cast<Eigen::Index>(forces.size()));
+        Eigen::Index at = 0;
+        for (const auto& [key, force] : forces) {
+            out.segment<3>(at) = force;
             at += 3;
         }
-        convergence += fmt::format("{}\"{:g}\": {:.3e}", convergence.empty() ? "" : ", ", scale,
-                                   relative(answers[0], forces));
+        return out;
+    };
+    std::string convergence[2];
+    Index slipped = 0;
+    for (const Slider slider : {Slider::proportional, Slider::history}) {
+        for (const double scale : {1.0, 10.0, 100.0}) {
+            PenaltyOptions options;
+            options.scale = scale;
+            options.slider = slider;
+            const PenaltyResult springs = relax(scene, options);
+            slipped = springs.slipped;
+            std::string& line = convergence[slider == Slider::proportional ? 0 : 1];
+            line += fmt::format("{}\"{:g}\": {:.3e}", line.empty() ? "" : ", ", scale,
+                                relative(answers[0], springs_by_contact(springs)));
+        }
     }
     return fmt::format(
         "\"{}\": {{\"contacts\": {}, \"answers\": {}, \"unsolved\": {}, \"spread_before\": {:.3e}, "
         "\"spread\": {:.3e}, "
-        "\"residual\": {:.1e}, \"springs_slipped\": {}, \"error\": {{{}}}}}",
+        "\"residual\": {:.1e}, \"springs_slipped\": {}, \"error\": {{{}}}, \"error_history\": {{{}}}}}",
         name, answers[0].size() / 3, answers.size(), unsolved, spread_before, spread, worst_residual, slipped,
-        convergence);
+        convergence[0], convergence[1]);
 }
 
 void friction(int along) {

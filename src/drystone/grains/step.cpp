@@ -215,12 +215,12 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         recall(memory.warm, memory.contacts, problem, h, r);
         memory.solution = Delassus(problem, threads).complete(r);
     }
+    remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
     stages.end(seconds.solve);
 
+    // Not remembered: they are balanced less well than those of the solver, from which the next solve starts.
     if (options.elastic_limit) record.forces = find_elastic_limit(scene, solving, memory, memory.solution);
     stages.end(seconds.forces);
-
-    remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
 
     if (options.account) {
         account_contacts(scene, memory, record);

@@ -135,12 +135,12 @@ def draw_side(file, state):
     plt = cases.plots()
     x = state["position"][state["free"].astype(bool)]
     x = x[x[:, 1].argsort()[::-1]]
-    figure, axis = plt.subplots(figsize=(6, 2.2))
+    figure, axis = plt.subplots(figsize=(6, 3.75))
     shade = (x[:, 1] - x[:, 1].min()) / max(1e-9, float(x[:, 1].max() - x[:, 1].min()))
     size = (0.045 / 2.0 * 6 * 72 * 0.86) ** 2
     axis.scatter(x[:, 0], x[:, 2], s=size, c=shade, cmap="copper", vmin=-0.4, vmax=1.2, linewidths=0.2, edgecolors="#302010")
     axis.set_xlim(-1, 1)
-    axis.set_ylim(0, 0.75)
+    axis.set_ylim(0, 1.25)
     axis.set_aspect("equal")
     axis.axis("off")
     figure.tight_layout(pad=0.1)

@@ -1,6 +1,6 @@
 // The sweeps of ElasticNetwork (elastic_network.hpp): Gauss-Seidel with momentum on the augmented Lagrangian.
 #include "drystone/solve/elastic_network.hpp"
-#include "drystone/solve/sweep.hpp"
+#include "drystone/solve/momentum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,25 +15,8 @@ constexpr double relative_weight = 1e-3;
 /// A pass ends when the error of the forces is below this multiple of their imbalance, or after so many sweeps.
 constexpr double pass_accuracy = 3;
 constexpr int longest_pass = 200;
-/// Momentum, as in gauss_seidel.cpp: longest cycle in sweeps, and the growth of the step that ends one.
-constexpr int first_cycle = 10, shortest_cycle = 5, longest_cycle = 150;
-constexpr double blow_up = 2;
 /// Sweeps between looks; a look costs about two.
 constexpr int look_every = 20;
-
-/// now <- now + beta (now - before), before <- now.
-void extrapolate(int threads, Vector& now, Vector& before, double beta) {
-    constexpr Index chunk = 4096;
-    const auto n = now.size();
-    parallel_for(threads, static_cast<Index>((n + chunk - 1) / chunk), [&](Index c) {
-        const Eigen::Index end = std::min<Eigen::Index>(n, (static_cast<Eigen::Index>(c) + 1) * chunk);
-        for (Eigen::Index k = static_cast<Eigen::Index>(c) * chunk; k < end; ++k) {
-            const double x = now[k];
-            now[k] = x + beta * (x - before[k]);
-            before[k] = x;
-        }
-    });
-}
 
 }  // namespace
 
@@ -89,34 +72,24 @@ Status ElasticNetwork::relax(double tolerance, const Timer& timer, std::vector<H
     std::vector<SweepSums> partial;
     const Vector no_test;
     Vector previous_r, previous_z, last_multiplier = multiplier_;
-    double last_step = INFINITY, last_imbalance = INFINITY, pass_theta = 1;
-    int length = first_cycle, longest = longest_cycle;
+    double last_imbalance = INFINITY, pass_theta = 1;
+    MomentumCycle cycle;
     const int end = sweeps_ + options_.max_sweeps;
     for (int since_look = 0, since_pass = 0; sweeps_ < end;) {
-        // One cycle of momentum.
         previous_r = kernel_->r;
         previous_z = kernel_->z;
-        double theta = 1;
-        for (int s = 0; s < length; ++s) {
-            const SweepSums sums = sweep(*kernel_, tiling_, W_.threads(), s < 3 ? no_test : previous_r, awake,
-                                         W_.exchange(), partial);
+        cycle.begin();
+        for (;;) {
+            const SweepSums sums =
+                sweep(*kernel_, tiling_, W_.threads(), cycle.tests_uphill() ? previous_r : no_test, awake,
+                      W_.exchange(), partial);
             ++sweeps_;
             ++since_look;
             ++since_pass;
-            if (s == 0) {  // a plain sweep: its step measures what the cycle before has done
-                if (sums.step < 0.64 * last_step) length = 2 * length;
-                length = std::min(length, longest);
-                if (sums.step > last_step) length = std::max(shortest_cycle, length / 2);
-                last_step = sums.step;
-            }
-            const bool blows_up = sums.step > blow_up * blow_up * last_step;
-            if (blows_up) longest = std::max(20, s / 2);
-            if (s + 1 >= length || sums.uphill > 0 || blows_up) break;
-            const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
-            const double beta = theta * (1 - theta) / (theta * theta + next);
-            theta = next;
-            extrapolate(W_.threads(), kernel_->r, previous_r, beta);
-            extrapolate(W_.threads(), kernel_->z, previous_z, beta);
+            const auto beta = cycle.after(sums);
+            if (!beta) break;
+            extrapolate(W_.threads(), kernel_->r, previous_r, *beta);
+            extrapolate(W_.threads(), kernel_->z, previous_z, *beta);
         }
         if (since_look < look_every) continue;
         since_look = 0;
@@ -139,7 +112,7 @@ Status ElasticNetwork::relax(double tolerance, const Timer& timer, std::vector<H
         last_multiplier = reached;
         last_imbalance = imbalance_;
         kernel_->z = r_ + multiplier_;
-        last_step = INFINITY;
+        cycle.last_step = INFINITY;
         since_pass = 0;
     }
     return Status::iteration_limit;

@@ -2,6 +2,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
+#include "drystone/solve/momentum.hpp"
 #include "drystone/solve/monitor.hpp"
 #include "drystone/solve/sweep_rigid.hpp"
 #include "drystone/solve/sweep_spheres.hpp"
@@ -78,29 +79,10 @@ void plain(Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options, Look<Ker
     }
 }
 
-/// z <- a + beta (a - b), element by element, and the same for r; then b <- a.
-void extrapolate(int threads, Vector& current, Vector& previous, double beta) {
-    constexpr Index chunk = 4096;
-    const auto n = current.size();
-    parallel_for(threads, static_cast<Index>((n + chunk - 1) / chunk), [&](Index c) {
-        const Eigen::Index end = std::min<Eigen::Index>(n, (static_cast<Eigen::Index>(c) + 1) * chunk);
-        for (Eigen::Index k = static_cast<Eigen::Index>(c) * chunk; k < end; ++k) {
-            const double x = current[k];
-            current[k] = x + beta * (x - previous[k]);
-            previous[k] = x;
-        }
-    });
-}
-
-/// Nesterov momentum in cycles of adaptive length. Without the cap on the cycle momentum pumps self-stress into the packing
-/// and the iterates of the exact law, which has no energy to descend, run away: a cycle whose step has doubled (in norm) ends
-/// at once, and later ones are at most half as long as it was.
 template <class Kernel>
 void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const GaussSeidelOptions& options,
               Look<Kernel>& look) {
-    constexpr int shortest = 5;
-    int length = 10, longest = options.longest_cycle;
-    double last_step = INFINITY;
+    MomentumCycle cycle{.longest = options.longest_cycle, .blow_up = options.blow_up};
     if (look(0)) return;
     look.refresh();
     Vector previous_r = kernel.r, previous_z = kernel.z;
@@ -108,27 +90,15 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     for (int k = 0, since_look = 0;;) {
         previous_r = kernel.r;
         previous_z = kernel.z;
-        double theta = 1;
-        for (int s = 0; s < length; ++s) {
-            const SweepSums sums = sweeper(s < 3 ? no_test : previous_r);
+        cycle.begin();
+        for (;;) {
+            const SweepSums sums = sweeper(cycle.tests_uphill() ? previous_r : no_test);
             ++k;
             ++since_look;
-            if (s ==
-                0) {  // the first sweep of a cycle is plain: its step measures what the cycle before has done
-                if (sums.step < 0.64 * last_step) length = 2 * length;
-                length = std::min(length, longest);
-                if (sums.step > last_step) length = std::max(shortest, length / 2);
-                last_step = sums.step;
-            }
-            const bool blows_up = sums.step > options.blow_up * options.blow_up * last_step;
-            if (blows_up) longest = std::max(20, s / 2);
-            const bool ends = s + 1 >= length || sums.uphill > 0 || blows_up;
-            if (ends) break;  // the next cycle starts from the result of a sweep
-            const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
-            const double beta = theta * (1 - theta) / (theta * theta + next);
-            theta = next;
-            extrapolate(W.threads(), kernel.r, previous_r, beta);
-            extrapolate(W.threads(), kernel.z, previous_z, beta);
+            const auto beta = cycle.after(sums);
+            if (!beta) break;
+            extrapolate(W.threads(), kernel.r, previous_r, *beta);
+            extrapolate(W.threads(), kernel.z, previous_z, *beta);
         }
         if (since_look >= options.check_every) {
             since_look = 0;

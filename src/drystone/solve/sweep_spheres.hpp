@@ -9,6 +9,7 @@
 #pragma once
 
 #include "drystone/base/huge_pages.hpp"
+#include "drystone/solve/four.hpp"
 #include "drystone/solve/sweep_any.hpp"
 
 #include <array>
@@ -137,11 +138,9 @@ public:
     Vector r, z;
 
 private:
-    using Four [[gnu::vector_size(32)]] = double;
-
     static constexpr int stride = 8;  // bodies are a cache line apart
 
-    using Frame = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;  // rows n, t1, t2
+    using Frame = ContactFrame;
 
     /// Visits ahead at which a contact, and later its bodies, are asked for: about what the last-level cache needs.
     static constexpr Index contact_ahead = 24, bodies_ahead = 8;
@@ -172,16 +171,7 @@ private:
         }
     }
 
-    /// n, t1, t2 of block q; t2 carries the frame's handedness.
-    [[nodiscard]] Frame frame(Index q) const {
-        const Eigen::Map<const Eigen::Vector3d> n(contacts_[q].n);
-        const Eigen::Vector3d t1 = tangent_[q].head<3>();
-        Frame E;
-        E.row(0) = n;
-        E.row(1) = t1;
-        E.row(2) = tangent_[q][3] * n.cross(t1);
-        return E;
-    }
+    [[nodiscard]] Frame frame(Index q) const { return contact_frame(contacts_[q].n, tangent_[q]); }
 
     bool pack(Index q, double proximal) {
         const Index i = tiling_.order[q];

@@ -16,7 +16,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 namespace drystone {
@@ -153,7 +152,7 @@ public:
 private:
     static constexpr int stride = 8;  // bodies, and blocks, are a cache line apart
 
-    using Frame = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;  // rows n, t1, t2
+    using Frame = ContactFrame;
     using Six = Eigen::Matrix<double, 6, 1>;
     using Places = std::array<int, max_block>;
 
@@ -180,11 +179,6 @@ private:
           tiling_(tiling),
           contacts_(p_.blocks() + contact_ahead),
           tangent_(p_.blocks()) {}
-
-    static double dot(const Four& a, const Four& b) { return TwoDiscs::dot(a, b); }
-    static void cross_product(const Four& a, const Four& b, Four& out) { TwoDiscs::cross_product(a, b, out); }
-    static void load4(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }
-    static void store4(double* to, const Four& value) { std::memcpy(to, &value, sizeof value); }
 
     /// The normal impulse y of the associated law: the root of
     ///     wN (y - free_N) - sum over groups of coefficient |velocity of the group at y|,
@@ -255,16 +249,7 @@ private:
         }
     }
 
-    /// n, t1, t2 of block q; t2 carries the frame's handedness.
-    [[nodiscard]] Frame frame(Index q) const {
-        const Eigen::Map<const Eigen::Vector3d> n(contacts_[q].n);
-        const Eigen::Vector3d t1 = tangent_[q].head<3>();
-        Frame E;
-        E.row(0) = n;
-        E.row(1) = t1;
-        E.row(2) = tangent_[q][3] * n.cross(t1);
-        return E;
-    }
+    [[nodiscard]] Frame frame(Index q) const { return contact_frame(contacts_[q].n, tangent_[q]); }
 
     /// Sets the coefficients; false if the cone is of another kind. Zero where the block has no such group.
     bool take_cone(const Cone& cone, Contact& c) const {
@@ -370,7 +355,9 @@ private:
         }
         if (c.a < 0) return c.give_N == 0 && c.give_T == 0;  // one that yields has no frame here
         if (c.b < 0) c.b = c.a;
-        return weigh(i, torques, proximal, c) && take_free_velocity(q);
+        if (!weigh(i, torques, proximal, c)) return false;
+        take_free_velocity(q);
+        return true;
     }
 
     /// The numbers of W_ii, with the proximal term that the general kernel would add (AnyKernel::proximal_term).
@@ -406,7 +393,7 @@ private:
         return true;
     }
 
-    bool take_free_velocity(Index q) {
+    void take_free_velocity(Index q) {
         const Index i = tiling_.order[q];
         Contact& c = contacts_[q];
         const Places at = places(p_.cones[i]);
@@ -416,7 +403,6 @@ private:
         const Eigen::Vector3d free = E.transpose() * local.head<3>(), spin = E.transpose() * local.tail<3>();
         std::copy_n(free.data(), 3, c.free);
         std::copy_n(spin.data(), 3, c.free_spin);
-        return true;
     }
 
     const Delassus& W_;

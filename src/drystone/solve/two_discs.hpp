@@ -1,13 +1,11 @@
 // A sliding force and a rolling torque of one contact between spheres, each with its limit: the plane problem of sweep_wrench.hpp.
 #pragma once
 
+#include "drystone/solve/four.hpp"
+
 #include <cmath>
 
 namespace drystone {
-
-/// Four numbers at once; as a vector of space the fourth is 0. Passed by reference only: how its value is passed would depend on
-/// the instruction set.
-using Four [[gnu::vector_size(32)]] = double;
 
 /// min over |p| <= A, |q| <= B of 1/2 wT |p|^2 + cross p.q + 1/2 wR |q|^2 + g.p + h.q for vectors of a plane.
 ///
@@ -68,18 +66,6 @@ struct TwoDiscs {
             }
         }
         both_limits<WithPull>(mu, rolling, A, B, n, warm_p, warm_q, p, q, pull);
-    }
-
-    static double dot(const Four& a, const Four& b) {
-        const Four m = a * b;
-        return m[0] + m[1] + m[2];
-    }
-
-    /// out = a x b.
-    static void cross_product(const Four& a, const Four& b, Four& out) {
-        const Four turned_a = __builtin_shufflevector(a, a, 1, 2, 0, 3);
-        const Four m = a * __builtin_shufflevector(b, b, 1, 2, 0, 3) - turned_a * b;
-        out = __builtin_shufflevector(m, m, 1, 2, 0, 3);
     }
 
 private:

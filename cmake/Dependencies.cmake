@@ -29,13 +29,26 @@ if(NOT HDF5_IS_PARALLEL)
 endif()
 set(DRYSTONE_HDF5_IS_PARALLEL TRUE CACHE INTERNAL "The HDF5_ variables in this cache are those of a library with MPI")
 
-# CMake's own HDF5 target does not exist in every version; the variables do. The sequential MUMPS brings stand-ins for a few functions of MPI
-# (MPI_Init among them), and the first of a name is the one that is called: so MPI stands before all else, among the options.
+# The sequential MUMPS brings stand-ins for a few functions of MPI (MPI_Init among them), and the first of a name is the one that is called: so
+# MPI stands before all else, among the options.
+add_library(drystone_mpi INTERFACE)
+target_link_libraries(drystone_mpi INTERFACE MPI::MPI_C)
+target_link_options(drystone_mpi INTERFACE LINKER:--no-as-needed ${MPI_C_LIBRARIES})
+target_compile_definitions(drystone_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+
+# CMake's own HDF5 target does not exist in every version; the variables do.
 add_library(drystone_hdf5 INTERFACE)
 target_include_directories(drystone_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_link_libraries(drystone_hdf5 INTERFACE MPI::MPI_C ${HDF5_C_LIBRARIES})
-target_link_options(drystone_hdf5 INTERFACE LINKER:--no-as-needed ${MPI_C_LIBRARIES})
-target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS} OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+target_link_libraries(drystone_hdf5 INTERFACE drystone_mpi ${HDF5_C_LIBRARIES})
+target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+
+# Zoltan cuts space into parts. Its CMake file asks for the compilers it was built with; the library alone is enough.
+find_path(DRYSTONE_ZOLTAN_INCLUDE zoltan.h PATH_SUFFIXES trilinos REQUIRED)
+find_library(DRYSTONE_ZOLTAN_LIBRARY NAMES trilinos_zoltan zoltan REQUIRED)
+mark_as_advanced(DRYSTONE_ZOLTAN_INCLUDE DRYSTONE_ZOLTAN_LIBRARY)
+add_library(drystone_zoltan INTERFACE)
+target_include_directories(drystone_zoltan SYSTEM INTERFACE "${DRYSTONE_ZOLTAN_INCLUDE}")
+target_link_libraries(drystone_zoltan INTERFACE drystone_mpi "${DRYSTONE_ZOLTAN_LIBRARY}")
 
 # Checksums of checkpoints.
 find_path(DRYSTONE_XXHASH_INCLUDE xxhash.h REQUIRED)

@@ -59,7 +59,8 @@ void run(const char* file, bool from_before, bool each, long long most_steps) {
     while (plan.options.end - scene.time > 1e-6 * plan.options.step.h && steps < most_steps) {
         prepare_neighbouring(scene, plan.options.step, step);
         ConeProblem& problem = step.assembled.problem;
-        tile_by_cells(scene, step.contacts, {}, problem.tiling);
+        tile_by_cells(scene, step.contacts, static_cast<Index>(step.contacts.size()), step.reach, {},
+                      problem.tiling);
         const Delassus W(problem);
         recall(warm, step.contacts, problem, step.h, r);
         s = from_before ? carry(key, s, step.contacts) : Vector::Zero(problem.blocks());

@@ -16,6 +16,7 @@ namespace drystone::validation {
 
 /// One step that is ready to be solved.
 struct PaperStep {
+    std::vector<double> reach;
     double h = 0;
     Vector v_free;
     ContactSet<3> contacts;
@@ -28,10 +29,10 @@ inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& optio
     double largest = 0;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (scene.bodies.is_free(i)) largest = std::max(largest, scene.outer_radius(i));
-    const std::vector<double> reach(scene.bodies.count(), 0.5 * largest);
+    step.reach.assign(scene.bodies.count(), 0.5 * largest);
     step.h = choose_step(scene, options.h, options.displacement);
     free_velocities(scene, step.h, 1, step.v_free);
-    detect<3>(scene, reach, options.detect, step.neighbours, step.contacts);
+    detect<3>(scene, step.reach, options.detect, step.neighbours, step.contacts);
     assemble(scene, step.contacts, step.v_free, {.h = step.h}, step.assembled);
 }
 

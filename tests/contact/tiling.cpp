@@ -33,7 +33,8 @@ Tiled<d> tiled_scene(const testing::RandomScene& options, const TilingOptions& t
     const Vector v = Vector::Zero(static_cast<Eigen::Index>(n) * body_velocities<d>);
     assemble<d>(out.scene, out.contacts, v, {}, assembled);
     out.problem = std::move(assembled.problem);
-    tile_by_cells<d>(out.scene, out.contacts, tiling, out.problem.tiling);
+    tile_by_cells<d>(out.scene, out.contacts, static_cast<Index>(out.contacts.size()), reach, tiling,
+                     out.problem.tiling);
     return out;
 }
 
@@ -123,13 +124,14 @@ TYPED_TEST(TilingByCells, RingsOfEveryLength) {
                 x.scene.add_body(plan);
             }
             Neighbours<d> neighbours;
-            detect<d>(x.scene, std::vector<double>(count, 1e-3), {}, neighbours, x.contacts);
+            const std::vector<double> reach(count, 1e-3);
+            detect<d>(x.scene, reach, {}, neighbours, x.contacts);
             ASSERT_EQ(x.contacts.size(), static_cast<std::size_t>(count));
             Assembled<d> assembled;
             assemble<d>(x.scene, x.contacts,
                         Vector::Zero(static_cast<Eigen::Index>(count) * body_velocities<d>), {}, assembled);
             x.problem = std::move(assembled.problem);
-            tile_by_cells<d>(x.scene, x.contacts, {.cell_width = 4}, x.problem.tiling);
+            tile_by_cells<d>(x.scene, x.contacts, count, reach, {.cell_width = 4}, x.problem.tiling);
             SCOPED_TRACE(count);
             expect_no_conflict(x);
         }

@@ -29,7 +29,7 @@ void check_gas(const StepOptions& options, double restitution) {
         scale += scene.bodies.mass[i] * scene.bodies.velocity[i].norm();
     StepMemory<3> memory;
     double last = energy_before.total();
-    Index busiest = 0;
+    std::int64_t busiest = 0;
     const RunSummary run = simulate<3>(
         scene, {options, 1}, memory, [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
             // The accounts close step by step, to rounding: impulses that the solver found are the only thing that acts.

@@ -64,10 +64,17 @@ public:
         return negative ? -result : result;
     }
 
-    /// Raw integers, for summing over ranks.
-    std::array<std::int64_t, 68>& limbs() {
+    /// The sum as integers that may be added up over ranks, number by number, and set again.
+    static constexpr std::size_t raw_size = 69;
+    void to_raw(std::int64_t* raw) {
         carry();
-        return limbs_;
+        for (std::size_t i = 0; i < limbs_.size(); ++i) raw[i] = limbs_[i];
+        raw[limbs_.size()] = poisoned_;
+    }
+    void from_raw(const std::int64_t* raw) {
+        for (std::size_t i = 0; i < limbs_.size(); ++i) limbs_[i] = raw[i];
+        poisoned_ = raw[limbs_.size()];
+        carry();
     }
 
 private:

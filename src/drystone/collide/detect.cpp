@@ -72,6 +72,7 @@ public:
         fill_rows();
         touch_all(contacts);
     }
+    [[nodiscard]] bool candidates_hold() const;
 
 private:
     [[nodiscard]] Kind kind(Index i) const {
@@ -80,7 +81,6 @@ private:
                : std::holds_alternative<HalfSpace<d>>(shape) ? Kind::half_space
                                                              : Kind::other;
     }
-    [[nodiscard]] bool candidates_hold() const;
     [[nodiscard]] bool half_spaces_hold() const;
     [[nodiscard]] double skin_of(Index i, double for_planes) const;
     void search();
@@ -411,6 +411,14 @@ void detect(const Scene<d>& scene, std::span<const double> reach, const DetectOp
     drop_joined(scene, contacts);
 }
 
+template <int d>
+bool neighbours_hold(const Scene<d>& scene, std::span<const double> reach, const DetectOptions& options,
+                     Neighbours<d>& neighbours) {
+    return Detection<d>(scene, reach, options, neighbours).candidates_hold();
+}
+
+template bool neighbours_hold(const Scene<2>&, std::span<const double>, const DetectOptions&, Neighbours<2>&);
+template bool neighbours_hold(const Scene<3>&, std::span<const double>, const DetectOptions&, Neighbours<3>&);
 template void detect(const Scene<2>&, std::span<const double>, const DetectOptions&, Neighbours<2>&,
                      ContactSet<2>&);
 template void detect(const Scene<3>&, std::span<const double>, const DetectOptions&, Neighbours<3>&,

@@ -67,4 +67,9 @@ template <int d>
 void detect(const Scene<d>& scene, std::span<const double> reach, const DetectOptions& options,
             Neighbours<d>& neighbours, ContactSet<d>& contacts);
 
+/// True if `neighbours` need not be searched anew.
+template <int d>
+bool neighbours_hold(const Scene<d>& scene, std::span<const double> reach, const DetectOptions& options,
+                     Neighbours<d>& neighbours);
+
 }  // namespace drystone

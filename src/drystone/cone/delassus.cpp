@@ -28,10 +28,10 @@ RowMatrix square_root(const RowMatrix& A) {
 
 }  // namespace
 
-Delassus::Delassus(const ConeProblem& problem, int threads, Exchange exchange)
+Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exchange)
     : problem_(&problem),
       threads_(resolve_threads(threads)),
-      exchange_(std::move(exchange)),
+      exchange_(exchange),
       data_(std::make_shared<Data>()) {
     prepare_bodies();
     if (std::holds_alternative<BlockInverseMass>(problem.mass)) {
@@ -143,6 +143,7 @@ void Delassus::compute_scales() {
         data_->stiffness[i] = force / forces;
         largest = std::max(largest, data_->stiffness[i]);
     }
+    largest = this->largest(largest);
     // A block between bodies that cannot move has no scale of its own: it takes the largest there is (or 1).
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!(data_->stiffness[i] > 1e-30 * largest)) data_->stiffness[i] = largest > 0 ? largest : 1.0;
@@ -167,7 +168,7 @@ void Delassus::gather(const Vector& r, Vector& z) const {
         }
         for (int c = 0; c < m; ++c) z[static_cast<Eigen::Index>(j) * m + c] = sum[c];
     });
-    if (exchange_.share_bodies) exchange_.share_bodies(z, -1);
+    if (exchange_ != nullptr) exchange_->share_bodies(z.data(), m);
 }
 
 void Delassus::spread(const Vector& z, Vector& out) const {
@@ -219,7 +220,7 @@ Vector Delassus::body_impulse(const Vector& r) const {
                 A.transpose().lazyProduct(r.segment(p.offset[i], d));
         }
     });
-    if (exchange_.share_bodies) exchange_.share_bodies(impulse, -1);
+    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), m);
     return impulse;
 }
 
@@ -441,8 +442,9 @@ BlockSparse Delassus::coupled_matrix() const {
 
 double Delassus::sum(const std::function<double(Index)>& f) const {
     ExactSum total;
-    for (Index i = 0; i < problem_->blocks(); ++i) total.add(f(i));
-    if (exchange_.sum) exchange_.sum(total);
+    for (Index i = 0; i < problem_->blocks(); ++i)
+        if (counts(i)) total.add(f(i));
+    add_up({&total, 1});
     return total.value();
 }
 
@@ -450,11 +452,12 @@ double Delassus::dot(const Vector& a, const Vector& b) const {
     const ConeProblem& p = *problem_;
     ExactSum total;
     for (Index i = 0; i < p.blocks(); ++i) {
+        if (!counts(i)) continue;
         double product = 0;
         for (Index c = p.offset[i]; c < p.offset[i + 1]; ++c) product += a[c] * b[c];
         total.add(product);
     }
-    if (exchange_.sum) exchange_.sum(total);
+    add_up({&total, 1});
     return total.value();
 }
 

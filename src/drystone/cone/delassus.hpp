@@ -7,7 +7,7 @@
 // of gather and spread.
 #pragma once
 
-#include "drystone/base/exact_sum.hpp"
+#include "drystone/cone/exchange.hpp"
 #include "drystone/cone/factor.hpp"
 #include "drystone/cone/problem.hpp"
 
@@ -15,17 +15,6 @@
 #include <optional>
 
 namespace drystone {
-
-/// What a solver needs of other ranks; the defaults are those of one rank. Collective: all ranks call in the same order.
-/// Nothing is added up in floating point across ranks, so results do not depend on their number.
-struct Exchange {
-    /// Copies the values of bodies in a body vector (body_dim numbers per body, in the problem's order) from the rank that has
-    /// just computed them to every rank that holds the body. `colour` >= 0: they were computed by the tiles of that
-    /// colour (each body by at most one tile); -1: by the bodies' owners.
-    std::function<void(Vector&, Index colour)> share_bodies;
-    /// Sums over ranks.
-    std::function<void(ExactSum&)> sum;
-};
 
 /// W by rows of blocks; block (i, column[k]) begins at value[value_start[k]], row by row. Columns ascend in a row.
 struct BlockSparse {
@@ -37,8 +26,8 @@ struct BlockSparse {
 
 class Delassus {
 public:
-    /// Keeps a reference to the problem.
-    explicit Delassus(const ConeProblem& problem, int threads = 1, Exchange exchange = {});
+    /// Keeps a reference to the problem, and to the exchange (nullptr: one rank).
+    explicit Delassus(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr);
 
     /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all matrices.
     /// Its u, also that of complete() and of the referee, is the admissible one, H v + w + C r + s n.
@@ -91,7 +80,25 @@ public:
     /// sum over blocks of f(i), the same on any number of threads and ranks.
     [[nodiscard]] double sum(const std::function<double(Index)>& f) const;
 
-    [[nodiscard]] const Exchange& exchange() const { return exchange_; }
+    /// nullptr with one rank.
+    [[nodiscard]] const Exchange* exchange() const { return exchange_; }
+    /// True if this rank counts the block in sums.
+    [[nodiscard]] bool counts(Index block) const {
+        return exchange_ == nullptr || exchange_->visits_block[block] != 0;
+    }
+    [[nodiscard]] bool counts_body(Index body) const {
+        return exchange_ == nullptr || exchange_->owns_body[body] != 0;
+    }
+    /// Blocks of the whole problem, on all ranks.
+    [[nodiscard]] std::int64_t total_blocks() const {
+        return exchange_ == nullptr ? problem_->blocks() : exchange_->blocks;
+    }
+    /// The largest over ranks of a number that each of them has.
+    [[nodiscard]] double largest(double x) const { return exchange_ == nullptr ? x : exchange_->largest(x); }
+    /// Sums over ranks.
+    void add_up(std::span<ExactSum> sums) const {
+        if (exchange_ != nullptr) exchange_->sum(sums);
+    }
 
 private:
     void whiten();
@@ -120,7 +127,7 @@ private:
 
     const ConeProblem* problem_;
     int threads_;
-    Exchange exchange_;
+    const Exchange* exchange_;
     std::shared_ptr<Data> data_;
     Vector b_;
     Vector shift_;

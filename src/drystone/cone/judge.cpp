@@ -62,16 +62,16 @@ double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 
 
 double law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
     const ConeProblem& p = W.problem();
-    ExactSum natural, at_stake, impulse;
+    std::array<ExactSum, 3> sums;
+    auto& [natural, at_stake, impulse] = sums;
     for (Index i = 0; i < p.blocks(); ++i) {
+        if (!W.counts(i)) continue;
         const BlockError e = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
         natural.add(e.natural);
         at_stake.add(e.at_stake);
         impulse.add(e.impulse);
     }
-    if (W.exchange().sum) {
-        for (ExactSum* sum : {&natural, &at_stake, &impulse}) W.exchange().sum(*sum);
-    }
+    W.add_up(sums);
     const double error = std::sqrt(natural.value());
     const double scale =
         std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
@@ -97,13 +97,14 @@ double bogus_residual(const Delassus& W, const Vector& r, const Vector& u, Law l
     double largest = 0;
     for (Index i = 0; i < p.blocks(); ++i) {
         const Cone& cone = p.cones[i];
+        if (!W.counts(i)) continue;
         if ((cone.kind != ConeKind::second_order && cone.kind != ConeKind::ray) || std::isinf(cone.mu()))
             continue;
         const BlockVector f = fischer_burmeister(cone, u.segment(p.offset[i], cone.dim),
                                                  r.segment(p.offset[i], cone.dim), 1.0, law);
         largest = std::max(largest, f.squaredNorm());
     }
-    return largest;
+    return W.largest(largest);
 }
 
 /// Inertia of each velocity by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
@@ -126,11 +127,20 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
     const ConeProblem& p = W.problem();
     const int m = p.body_dim;
     const Vector mass = inertia(p);
-    auto energy = [&](const Vector& v) { return std::sqrt((mass.array() * v.array().square()).sum()); };
+    std::array<ExactSum, 6> sums;
+    auto& [defect, of_free, of_impulses, du, scale, of_b] = sums;
     const Vector implied = W.velocity_by_momentum(s.r), free = W.velocity_by_momentum(Vector::Zero(p.rows()));
-    const double v_defect = ratio(energy(s.v - implied), std::max(energy(free), energy(implied - free)));
-    double du = 0, scale = 0;
+    for (Index j = 0; j < p.bodies; ++j) {
+        if (!W.counts_body(j)) continue;
+        for (Index k = j * m; k < (j + 1) * m; ++k) {
+            const auto add = [&](ExactSum& sum, double v) { sum.add(mass[k] * v * v); };
+            add(defect, s.v[k] - implied[k]);
+            add(of_free, free[k]);
+            add(of_impulses, implied[k] - free[k]);
+        }
+    }
     for (Index i = 0; i < p.blocks(); ++i) {
+        if (!W.counts(i)) continue;
         const double* A = p.H.value.data() + p.H.value_start[i];
         const int d = p.cones[i].dim;
         BlockVector u = p.w.segment(p.offset[i], d), terms = u.cwiseAbs2();
@@ -157,13 +167,15 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
             const double length = is_torque(p.cones[i], a) ? W.length(i) : 1.0,
                          weight = length * length / W.stiffness(i);
             const double difference = s.u[p.offset[i] + a] - u[a];
-            du += weight * difference * difference;
-            scale += weight * terms[a];
+            du.add(weight * difference * difference);
+            scale.add(weight * terms[a]);
         }
+        of_b.add(W.b().segment(p.offset[i], d).squaredNorm() / W.stiffness(i));
     }
-    const double b = std::sqrt(W.sum(
-        [&](Index i) { return W.b().segment(p.offset[i], p.cones[i].dim).squaredNorm() / W.stiffness(i); }));
-    return std::max(v_defect, ratio(std::sqrt(du), std::max(std::sqrt(scale), b)));
+    W.add_up(sums);
+    const auto root = [](const ExactSum& sum) { return std::sqrt(sum.value()); };
+    return std::max(ratio(root(defect), std::max(root(of_free), root(of_impulses))),
+                    ratio(root(du), std::max(root(scale), root(of_b))));
 }
 
 }  // namespace

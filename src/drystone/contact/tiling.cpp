@@ -4,65 +4,20 @@
 #include "drystone/collide/find_pairs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace drystone {
 
 namespace {
 
-constexpr int levels = 12;  // grids, each four times finer than the one before
 constexpr double level_ratio = 4;
 constexpr Index look_ahead = 24;  // contacts that the spacing looks through before it gives up
-
-/// Colour first, then cell: the order of work. The cell index keeps d numbers of 20 bits.
-struct Place {
-    std::uint64_t cell;
-    std::uint32_t colour;
-    Index contact;
-    [[nodiscard]] bool operator<(const Place& o) const {
-        if (colour != o.colour) return colour < o.colour;
-        if (cell != o.cell) return cell < o.cell;
-        return contact < o.contact;
-    }
-    [[nodiscard]] bool same_tile(const Place& o) const { return colour == o.colour && cell == o.cell; }
-};
-
-/// One grid along one direction. In a periodic direction the number of cells is even (so that parity is a colouring), or one.
-struct Ruler {
-    double lower = 0, width = 1;
-    std::int64_t cells = 0;  // 0: not periodic
-
-    [[nodiscard]] std::int64_t index(double x) const {
-        auto k = static_cast<std::int64_t>(std::floor((x - lower) / width));
-        if (cells > 0) k = ((k % cells) + cells) % cells;
-        return k;
-    }
-};
-
-Ruler ruler_for(double lower, double period, double width) {
-    if (period <= 0) return {0, width, 0};
-    const auto pairs = static_cast<std::int64_t>(std::floor(period / (2 * width)));
-    const std::int64_t cells = pairs > 0 ? 2 * pairs : 1;
-    return {lower, period / static_cast<double>(cells), cells};
-}
-
-/// Longest arm of each free body: its contacts lie in a ball of this radius about its centre.
-template <int d>
-std::vector<double> longest_arms(const Scene<d>& scene, const ContactSet<d>& contacts) {
-    std::vector<double> arm(scene.bodies.count(), 0.0);
-    for (const Contact<d>& c : contacts) {
-        if (scene.bodies.is_free(c.a)) arm[c.a] = std::max(arm[c.a], c.arm_a.norm());
-        if (scene.bodies.is_free(c.b)) arm[c.b] = std::max(arm[c.b], c.arm_b.norm());
-    }
-    return arm;
-}
 
 /// Contacts of a guided body, and those across the sides of a controlled cell, share a body that moves: one tile each, of a colour of its
 /// own, after all others. 0: none of these.
 template <int d>
 std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
-    constexpr std::uint32_t first = levels << d;
+    constexpr std::uint32_t first = TileGrid<d>::levels << d;
     if (scene.cell.any() && !shift_of(scene, c).isZero()) return first;
     for (const Index body : {c.a, c.b}) {
         if (!scene.bodies.is_guided(body)) continue;
@@ -97,65 +52,163 @@ void space_out(const Scene<d>& scene, const ContactSet<d>& contacts, Index* begi
     }
 }
 
+Ruler ruler_for(double lower, double period, double width) {
+    if (period <= 0) return {0, width, 0};
+    const auto pairs = static_cast<std::int64_t>(std::floor(period / (2 * width)));
+    const std::int64_t cells = pairs > 0 ? 2 * pairs : 1;
+    return {lower, period / static_cast<double>(cells), cells};
+}
+
 }  // namespace
 
+double TileSizes::unit() const {
+    double unit = radius > 0 ? 1.25 * radius : 1;
+    while (unit < size) unit *= 1.25;
+    return unit;
+}
+
+std::int64_t Ruler::index(double x) const {
+    auto k = static_cast<std::int64_t>(std::floor((x - lower) / width));
+    if (cells > 0) k = ((k % cells) + cells) % cells;
+    return k;
+}
+
 template <int d>
-void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& contacts, const TilingOptions& options,
-                   Tiling& tiling) {
-    tiling = {};
-    const auto count = static_cast<Index>(contacts.size());
-    if (count == 0) return;
-    const std::vector<double> arm = longest_arms(scene, contacts);
-    const double longest = *std::max_element(arm.begin(), arm.end());
-    const double cell_width = std::max(4.0, options.cell_width);
-    // Two cells of one colour and grid that are not the same have a whole cell between them along some axis. All contacts of a body in
-    // this grid lie in a cube of side 2 arm <= 2 longest / 4^level, less than a cell: none reaches into both.
-    std::array<std::array<Ruler, d>, levels> rulers;
-    double width = cell_width * longest;
-    for (auto& level : rulers) {
-        for (int k = 0; k < d; ++k)
-            level[k] = ruler_for(scene.domain.lower[k], scene.domain.period[k], width);
+TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach,
+                     std::span<const Contact<d>> links) {
+    TileSizes sizes;
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (!scene.bodies.is_free(i)) {
+            sizes.size = std::max(sizes.size, reach[i]);  // what it may touch from so far has as long an arm
+            continue;
+        }
+        sizes.radius = std::max(sizes.radius, scene.outer_radius(i));
+        sizes.size = std::max(sizes.size, scene.outer_radius(i) + reach[i]);
+    }
+    for (const Contact<d>& link : links)
+        sizes.size = std::max({sizes.size, link.arm_a.norm(), link.arm_b.norm()});
+    return sizes;
+}
+
+template <int d>
+TileGrid<d>::TileGrid(const Domain<d>& domain, const TileSizes& sizes, double cell_width)
+    : unit(sizes.unit()) {
+    // Two cells of one colour and grid that are not the same have a whole cell between them along some axis. A contact in this grid is of bodies
+    // whose radius and reach make at most unit / 4^level, so it is within 1.5 of these from the centres of both: all contacts of a
+    // body in this grid lie in a cube of side 3 unit / 4^level, less than a cell, and none reaches into both.
+    double width = std::max(4.0, cell_width) * unit;
+    for (int level = 0; level < levels; ++level) {
+        for (int k = 0; k < d; ++k) {
+            Ruler& ruler = rulers[level][k];
+            const Ruler& coarse = rulers[0][k];
+            if (level == 0 || coarse.cells == 1) {
+                ruler = ruler_for(domain.lower[k], domain.period[k], width);
+            } else {
+                ruler = rulers[level - 1][k];
+                ruler.width /= level_ratio;
+                ruler.cells *= static_cast<std::int64_t>(level_ratio);
+            }
+        }
         width /= level_ratio;
     }
-    std::vector<Place> places(count);
-    parallel_for(options.threads, count, [&](Index i) {
-        const Contact<d>& c = contacts[i];
-        const double larger = std::max(arm[c.a], arm[c.b]);
+}
+
+template <int d>
+std::uint32_t colour_limit(const Scene<d>& scene) {
+    return (TileGrid<d>::levels << d) + 1 + static_cast<std::uint32_t>(scene.drives.size());
+}
+
+template <int d>
+void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span<const double> reach,
+                    const TileGrid<d>& grid, int threads, std::vector<TilePlace<d>>& places) {
+    const bool shares = scene.cell.any() || !scene.drives.empty();
+    places.resize(links.size());
+    parallel_for(threads, static_cast<Index>(links.size()), [&](Index i) {
+        const Contact<d>& c = links[i];
+        double size = 0;
+        auto include = [&](Index body, const Vec<d>& arm) {
+            if (scene.bodies.is_free(body))
+                size = std::max({size, scene.outer_radius(body) + reach[body], arm.norm() / 1.5});
+        };
+        include(c.a, c.arm_a);
+        include(c.b, c.arm_b);
         std::uint32_t level = 0;
-        for (double limit = longest / level_ratio; larger <= limit && level + 1 < levels;
+        for (double limit = grid.unit / level_ratio; size <= limit && level + 1 < TileGrid<d>::levels;
              limit /= level_ratio)
             ++level;
-        const Vec<d> point = scene.bodies.position[c.a] + c.arm_a;
-        Place place{0, 0, i};
+        Vec<d> point = scene.bodies.position[c.a] + c.arm_a;
+        if (scene.domain.periodic()) wrap(scene.domain, point);
+        TilePlace<d> place{0, level << d, i, grid.coarse_cell(point)};
         for (int k = 0; k < d; ++k) {
-            const std::int64_t index = rulers[level][k].index(point[k]);
+            const std::int64_t index = grid.rulers[level][k].index(point[k]);
             place.colour |= static_cast<std::uint32_t>(index & 1) << k;
             place.cell =
                 (place.cell << 21) | (static_cast<std::uint64_t>(index + (1 << 20)) & ((1U << 21) - 1));
         }
-        place.colour |= level << d;
-        if (const std::uint32_t shared = shared_colour(scene, c); shared > 0) place = {0, shared, i};
+        if (shares) {
+            if (const std::uint32_t shared = shared_colour(scene, c); shared > 0) {
+                place.cell = 0;
+                place.colour = shared;
+            }
+        }
         places[i] = place;
     });
-    std::sort(places.begin(), places.end());
+}
 
-    tiling.order.resize(count);
-    for (Index q = 0; q < count; ++q) {
-        tiling.order[q] = places[q].contact;
-        if (q + 1 < count && places[q + 1].same_tile(places[q])) continue;
-        tiling.tile_start.push_back(q + 1);
-        if (q + 1 == count || places[q + 1].colour != places[q].colour)
-            tiling.colour_start.push_back(tiling.tiles());
+template <int d>
+void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<TilePlace<d>>& places,
+                 const TilingOptions& options, Tiling& tiling, std::span<const std::uint8_t> ours,
+                 std::span<const std::uint32_t> colours) {
+    tiling = {};
+    const auto is_ours = [&](const TilePlace<d>& place) { return ours.empty() || ours[place.contact] != 0; };
+    const auto other = ours.empty() ? places.end() : std::partition(places.begin(), places.end(), is_ours);
+    std::sort(places.begin(), other);
+    std::sort(other, places.end());
+    tiling.order.reserve(places.size());
+    for (const TilePlace<d>& place : places) tiling.order.push_back(place.contact);
+
+    const auto count = static_cast<Index>(other - places.begin());
+    std::size_t next_colour = 0;
+    Index q = 0;
+    while (q < count || next_colour < colours.size()) {
+        // Colours that are asked for and not there are empty ones.
+        const std::uint32_t colour = next_colour < colours.size() ? colours[next_colour++] : places[q].colour;
+        for (; q < count && places[q].colour == colour; ++q)
+            if (q + 1 == count || !places[q + 1].same_tile(places[q])) tiling.tile_start.push_back(q + 1);
+        tiling.colour_start.push_back(tiling.tiles());
     }
     if (options.spacing > 0) {
         parallel_for_uneven(options.threads, tiling.tiles(), 16, [&](Index t) {
-            space_out(scene, contacts, tiling.order.data() + tiling.tile_start[t],
+            space_out(scene, links, tiling.order.data() + tiling.tile_start[t],
                       tiling.order.data() + tiling.tile_start[t + 1], options.spacing);
         });
     }
 }
 
-template void tile_by_cells(const Scene<2>&, const ContactSet<2>&, const TilingOptions&, Tiling&);
-template void tile_by_cells(const Scene<3>&, const ContactSet<3>&, const TilingOptions&, Tiling&);
+template <int d>
+void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index contacts,
+                   std::span<const double> reach, const TilingOptions& options, Tiling& tiling) {
+    const TileSizes sizes =
+        tile_sizes<d>(scene, reach, std::span(links).subspan(static_cast<std::size_t>(contacts)));
+    std::vector<TilePlace<d>> places;
+    place_contacts(scene, links, reach, TileGrid<d>(scene.domain, sizes, options.cell_width), options.threads,
+                   places);
+    tile_places(scene, links, places, options, tiling);
+}
+
+#define DRYSTONE_TILING(d)                                                                                \
+    template struct TileGrid<d>;                                                                          \
+    template TileSizes tile_sizes(const Scene<d>&, std::span<const double>, std::span<const Contact<d>>); \
+    template std::uint32_t colour_limit(const Scene<d>&);                                                 \
+    template void place_contacts(const Scene<d>&, const ContactSet<d>&, std::span<const double>,          \
+                                 const TileGrid<d>&, int, std::vector<TilePlace<d>>&);                    \
+    template void tile_places(const Scene<d>&, const ContactSet<d>&, std::vector<TilePlace<d>>&,          \
+                              const TilingOptions&, Tiling&, std::span<const std::uint8_t>,               \
+                              std::span<const std::uint32_t>);                                            \
+    template void tile_by_cells(const Scene<d>&, const ContactSet<d>&, Index, std::span<const double>,    \
+                                const TilingOptions&, Tiling&)
+DRYSTONE_TILING(2);
+DRYSTONE_TILING(3);
+#undef DRYSTONE_TILING
 
 }  // namespace drystone

@@ -24,7 +24,7 @@ void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const Con
 
 template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory) {
+              WarmStart<d>& memory, std::span<const std::uint8_t> ours) {
     memory.h = h;
     memory.key.clear();
     memory.impulse.clear();
@@ -33,7 +33,7 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Cone& cone = problem.cones[i];
         const auto ri = r.segment(problem.offset[i], cone.dim);
-        if (ri.isZero(0)) continue;
+        if (ri.isZero(0) || (!ours.empty() && ours[i] == 0)) continue;
         const Eigen::Matrix<double, body_velocities<d>, 1> wrench =
             block_frame<d>(cone, contacts[i].normal).transpose() * ri;
         memory.key.push_back(contacts[i].key);
@@ -54,9 +54,10 @@ void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem
     }
 }
 
-#define DRYSTONE_WARM_START(d)                                                                              \
-    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&);   \
-    template void remember(const ContactSet<d>&, const ConeProblem&, double, const Vector&, WarmStart<d>&); \
+#define DRYSTONE_WARM_START(d)                                                                             \
+    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&);  \
+    template void remember(const ContactSet<d>&, const ConeProblem&, double, const Vector&, WarmStart<d>&, \
+                           std::span<const std::uint8_t>);                                                 \
     template void stretch_springs(const ContactSet<d>&, const Vector&, ConeProblem&)
 DRYSTONE_WARM_START(2);
 DRYSTONE_WARM_START(3);

@@ -20,9 +20,10 @@ template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r);
 
+/// `ours`: by contact, whether it is remembered (empty: all are).
 template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory);
+              WarmStart<d>& memory, std::span<const std::uint8_t> ours = {});
 
 /// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those along the normal are
 /// stretched by the overlap, which is where the bodies are.)

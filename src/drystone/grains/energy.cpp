@@ -1,5 +1,7 @@
 #include "drystone/grains/energy.hpp"
 
+#include "drystone/base/exact_sum.hpp"
+
 namespace drystone {
 
 namespace {
@@ -14,14 +16,15 @@ Spin<d> angular_momentum(const Bodies<d>& bodies, Index i) {
 template <int d>
 Energy energy_of(const Scene<d>& scene) {
     const Bodies<d>& bodies = scene.bodies;
-    Energy energy;
+    // Exact, and of the same terms as in account_after (step_parts.cpp): the same numbers as in the record of a step.
+    ExactSum kinetic, potential;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i)) continue;
-        energy.kinetic += 0.5 * (bodies.mass[i] * bodies.velocity[i].squaredNorm() +
-                                 bodies.spin[i].dot(angular_momentum(bodies, i)));
-        energy.potential -= bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i));
+        kinetic.add(0.5 * bodies.mass[i] * bodies.velocity[i].squaredNorm() +
+                    0.5 * bodies.spin[i].dot(angular_momentum(bodies, i)));
+        potential.add(-bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i)));
     }
-    return energy;
+    return {kinetic.value(), potential.value()};
 }
 
 template <int d>

@@ -28,32 +28,17 @@ double due(const Source<d>& source, double from, double to) {
     return source.rate * std::max(std::min(to, source.end) - std::max(from, source.begin), 0.0);
 }
 
+/// A debt of one grain counts as due when it is due to rounding; by mass, grains come as soon as anything is owed.
 template <int d>
-void drain(Scene<d>& scene, const Feeds<d>& feeds, FeedState& state, FeedChange& change) {
-    if (feeds.sinks.empty()) return;
-    std::vector<std::uint8_t> gone(static_cast<std::size_t>(scene.bodies.count()), 0);
-    for (Index i = 0; i < scene.bodies.count(); ++i) {
-        if (!scene.bodies.is_free(i)) continue;
-        for (std::size_t s = 0; s < feeds.sinks.size(); ++s) {
-            if (!contains<d>(feeds.sinks[s].region, scene.bodies.position[i], 0)) continue;
-            gone[static_cast<std::size_t>(i)] = 1;
-            ++state.drained[s];
-            state.drained_mass[s] += scene.bodies.mass[i];
-            ++change.went;
-            change.energy -= energy_of_body(scene, i);
-            break;
-        }
-    }
-    if (change.went > 0) scene.bodies.remove(gone);
+bool is_due(const Source<d>& source, double owed, std::int64_t fed) {
+    return owed > (source.by_mass ? 0 : 1 - 1e-9) && fed < source.most;
 }
 
 /// Puts in grains until nothing is owed or there is no room.
 template <int d>
-void pour(Scene<d>& scene, const Source<d>& source, std::size_t s, const Random& random, FeedState& state,
-          FeedChange& change) {
-    // A debt of one grain counts as due when it is due to rounding; by mass, grains come as soon as anything is owed.
-    const double least = source.by_mass ? 0 : 1 - 1e-9;
-    auto owes = [&] { return state.owed[s] > least && state.fed[s] < source.most; };
+void pour_one(Scene<d>& scene, const Source<d>& source, std::size_t s, const Random& random, FeedState& state,
+              FeedChange& change) {
+    auto owes = [&] { return is_due(source, state.owed[s], state.fed[s]); };
     if (!owes()) return;
     const Places<d> places(source.region, scene.domain);
     FreeSpace<d> space(scene, places.bounds, largest_radius(scene, source.recipe));
@@ -82,25 +67,78 @@ void pour(Scene<d>& scene, const Source<d>& source, std::size_t s, const Random&
 }  // namespace
 
 template <int d>
-FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state) {
-    const std::size_t sources = feeds.sources.size(), sinks = feeds.sinks.size();
+void find_drained(const Scene<d>& scene, const Feeds<d>& feeds, std::span<const std::uint8_t> counted,
+                  std::vector<std::uint8_t>& gone, std::vector<ExactSum>& sums) {
+    gone.assign(static_cast<std::size_t>(scene.bodies.count()), 0);
+    sums.assign(2 * feeds.sinks.size() + 1, {});
+    if (feeds.sinks.empty()) return;
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (!scene.bodies.is_free(i)) continue;
+        for (std::size_t s = 0; s < feeds.sinks.size(); ++s) {
+            if (!contains<d>(feeds.sinks[s].region, scene.bodies.position[i], 0)) continue;
+            gone[i] = 1;
+            if (counted.empty() || counted[i] != 0) {
+                sums[2 * s].add(1);
+                sums[2 * s + 1].add(scene.bodies.mass[i]);
+                sums.back().add(energy_of_body(scene, i));
+            }
+            break;
+        }
+    }
+}
+
+template <int d>
+void drain(Scene<d>& scene, const std::vector<std::uint8_t>& gone, const std::vector<ExactSum>& sums,
+           FeedState& state, FeedChange& change) {
+    const std::size_t sinks = sums.size() / 2;
+    state.drained.resize(sinks, 0);
+    state.drained_mass.resize(sinks, 0.0);
+    for (std::size_t s = 0; s < sinks; ++s) {
+        const auto count = static_cast<std::int64_t>(sums[2 * s].value());
+        state.drained[s] += count;
+        state.drained_mass[s] += sums[2 * s + 1].value();
+        change.went += count;
+    }
+    change.energy -= sums.back().value();
+    if (std::any_of(gone.begin(), gone.end(), [](std::uint8_t x) { return x != 0; }))
+        scene.bodies.remove(gone);
+}
+
+template <int d>
+bool pours(const Scene<d>& scene, const Feeds<d>& feeds, double h, const FeedState& state) {
+    for (std::size_t s = 0; s < feeds.sources.size(); ++s) {
+        const bool known = s < state.owed.size();
+        const double owed = (known ? state.owed[s] : 0) + due(feeds.sources[s], scene.time, scene.time + h);
+        if (is_due(feeds.sources[s], owed, known ? state.fed[s] : 0)) return true;
+    }
+    return false;
+}
+
+template <int d>
+void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, FeedChange& change) {
+    const std::size_t sources = feeds.sources.size();
     state.owed.resize(sources, 0.0);
     state.fed.resize(sources, 0);
     state.fed_mass.resize(sources, 0.0);
-    state.drained.resize(sinks, 0);
-    state.drained_mass.resize(sinks, 0.0);
-
-    FeedChange change;
-    drain(scene, feeds, state, change);
     const Random random(feeds.seed);
     for (std::size_t s = 0; s < sources; ++s) {
         const Source<d>& source = feeds.sources[s];
         state.owed[s] += due(source, scene.time, scene.time + h);
-        pour(scene, source, s, random, state, change);
+        pour_one(scene, source, s, random, state, change);
         // What found no room is owed for a second; a source that was blocked for long does not burst.
         const double most = source.by_mass ? source.rate : std::max(source.rate, 1.0);
         state.owed[s] = std::min(state.owed[s], most);
     }
+}
+
+template <int d>
+FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state) {
+    FeedChange change;
+    std::vector<std::uint8_t> gone;
+    std::vector<ExactSum> sums;
+    find_drained(scene, feeds, {}, gone, sums);
+    drain(scene, gone, sums, state, change);
+    pour(scene, feeds, h, state, change);
     return change;
 }
 
@@ -109,9 +147,17 @@ void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state) 
     for (std::size_t s = 0; s < feeds.sources.size(); ++s) state.owed[s] -= due(feeds.sources[s], from, to);
 }
 
-template FeedChange feed(Scene<2>&, const Feeds<2>&, double, FeedState&);
-template FeedChange feed(Scene<3>&, const Feeds<3>&, double, FeedState&);
-template void take_back(const Feeds<2>&, double, double, FeedState&);
-template void take_back(const Feeds<3>&, double, double, FeedState&);
+#define DRYSTONE_FEED(d)                                                                           \
+    template void find_drained(const Scene<d>&, const Feeds<d>&, std::span<const std::uint8_t>,    \
+                               std::vector<std::uint8_t>&, std::vector<ExactSum>&);                \
+    template void drain(Scene<d>&, const std::vector<std::uint8_t>&, const std::vector<ExactSum>&, \
+                        FeedState&, FeedChange&);                                                  \
+    template bool pours(const Scene<d>&, const Feeds<d>&, double, const FeedState&);               \
+    template void pour(Scene<d>&, const Feeds<d>&, double, FeedState&, FeedChange&);               \
+    template FeedChange feed(Scene<d>&, const Feeds<d>&, double, FeedState&);                      \
+    template void take_back(const Feeds<d>&, double, double, FeedState&)
+DRYSTONE_FEED(2);
+DRYSTONE_FEED(3);
+#undef DRYSTONE_FEED
 
 }  // namespace drystone

@@ -1,6 +1,7 @@
 // Grains that come and go: sources (feeders, hoppers) and sinks.
 #pragma once
 
+#include "drystone/base/exact_sum.hpp"
 #include "drystone/bodies/recipe.hpp"
 #include "drystone/bodies/region.hpp"
 
@@ -54,6 +55,22 @@ struct FeedChange {
 
     [[nodiscard]] bool any() const { return came > 0 || went > 0; }
 };
+
+/// Marks the bodies that are in a sink, and adds up those that are counted (all where `counted` is empty): per sink their number and their
+/// mass, and last the energy of all. Exact, so that ranks can add up theirs.
+template <int d>
+void find_drained(const Scene<d>& scene, const Feeds<d>& feeds, std::span<const std::uint8_t> counted,
+                  std::vector<std::uint8_t>& gone, std::vector<ExactSum>& sums);
+/// Takes away what was found, with sums of all ranks.
+template <int d>
+void drain(Scene<d>& scene, const std::vector<std::uint8_t>& gone, const std::vector<ExactSum>& sums,
+           FeedState& state, FeedChange& change);
+/// True if a source has grains to put in before the end of a step of length h.
+template <int d>
+bool pours(const Scene<d>& scene, const Feeds<d>& feeds, double h, const FeedState& state);
+/// Puts in what is due until the end of a step of length h.
+template <int d>
+void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, FeedChange& change);
 
 /// To be called before a step of length h: takes away what is in a sink, then puts in what is due until the end of the step. Where anything
 /// changed, local indices have changed too, and neighbours must be searched anew.

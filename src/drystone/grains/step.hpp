@@ -61,10 +61,10 @@ struct StepSeconds {
 
 /// What a step did.
 struct StepRecord {
-    double h = 0;        ///< s
-    double time = 0;     ///< at the end, s
-    Index contacts = 0;  ///< in the problem
-    Index active = 0;    ///< that carry an impulse
+    double h = 0;               ///< s
+    double time = 0;            ///< at the end, s
+    std::int64_t contacts = 0;  ///< in the problem
+    std::int64_t active = 0;    ///< that carry an impulse
     /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the smaller body.
     double overlap = 0, relative_overlap = 0;
     SolveReport solve;

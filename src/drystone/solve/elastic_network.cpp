@@ -127,7 +127,8 @@ void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
     // The velocity error: the referee's residual times the root mean square velocity of the blocks at stake (docs/theory.md,
     // eq. 12), that is the natural map spread evenly over them.
     const double error = law_residual(W_, solution.r, solution.u, law);
-    ExactSum free, impulse, count;
+    std::array<ExactSum, 3> sums;
+    auto& [free, impulse, count] = sums;
     for (Index i = 0; i < p_.blocks(); ++i) {
         double r2 = 0, b2 = 0;
         for (int c = 0; c < p_.cones[i].dim; ++c) {
@@ -140,9 +141,7 @@ void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
         impulse.add(r2 * W_.stiffness(i));
         count.add(1.0);
     }
-    if (W_.exchange().sum) {
-        for (ExactSum* sum : {&free, &impulse, &count}) W_.exchange().sum(*sum);
-    }
+    W_.add_up(sums);
     const double velocity =
         count.value() > 0 ? std::sqrt(std::max(free.value(), 1e-6 * impulse.value()) / count.value()) : 0.0;
     // Rounding of u = H v + w stays even where the referee finds nothing to say.
@@ -225,7 +224,7 @@ void ElasticNetwork::precondition(const Vector& r, Vector& z) const {
             zj[a] = sum;
         }
     });
-    if (W_.exchange().share_bodies) W_.exchange().share_bodies(z, -1);
+    if (W_.exchange() != nullptr) W_.exchange()->share_bodies(z.data(), m);
 }
 
 /// Conjugate gradients for Hw^T D Hw p = Hw^T rho; p in step_q_, Hw p in step_x_. The residual is kept as an impulse rho, of which the

@@ -35,9 +35,7 @@ public:
         return b.dim == 2 ? visit_contact<2, 3>(b, Uphill ? previous : nullptr, uphill)
                           : visit_contact<1, 3>(b, Uphill ? previous : nullptr, uphill);
     }
-    void share(Index colour) {
-        if (W_.exchange().share_bodies) W_.exchange().share_bodies(z, colour);
-    }
+    [[nodiscard]] int body_stride() const { return p_.body_dim; }
 
     Vector r;  ///< forces, in the order of the tiling
     Vector z;  ///< body vector, see above

@@ -31,7 +31,7 @@ public:
     SweepSums operator()(const Vector& previous = {}) {
         const SweepSums sums =
             sweep(kernel_, tiling_, W_.threads(), previous, sleep_, W_.exchange(), partial_);
-        const double blocks = std::max<double>(1, sums.visits);
+        const double blocks = std::max(1.0, sums.visits);
         sleep_.threshold = sleep_tolerance_ * sleep_tolerance_ * sums.step / blocks;
         return sums;
     }
@@ -57,6 +57,7 @@ public:
 
     bool operator()(int iteration) {
         kernel_.store(r_);
+        if (W_.exchange() != nullptr) W_.exchange()->share_rows(r_);
         W_.velocity(r_, u_);
         return monitor_.check(iteration, r_, u_);
     }
@@ -173,13 +174,25 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
     return monitor.finish(names[static_cast<int>(options.acceleration)], r);
 }
 
-/// Calls f with the kernel that the options ask for, or the fastest that fits.
+/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks.
 template <class F>
 auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling, F&& f) {
     const bool automatic = options.kernel == SweepKernel::automatic;
+    if (options.kernel == SweepKernel::explicit_matrix && W.exchange() != nullptr)
+        fail("Gauss-Seidel kernel `explicit_matrix`", "ranks exchange body vectors, which it has not",
+             "use automatic, or one rank");
+    const auto fits_all = [&](bool fits_here) { return W.largest(fits_here ? 0 : 1) == 0; };
     if (automatic || options.kernel == SweepKernel::spheres) {
-        if (auto spheres = SphereKernel<>::make(W, law, options, tiling)) return f(*spheres);
-        if (auto spheres = SphereKernel<true>::make(W, law, options, tiling)) return f(*spheres);
+        const auto with_spheres = [&](auto kernel) {
+            return fits_all(kernel.has_value()) ? std::move(kernel) : std::nullopt;
+        };
+        if (W.compliant()) {
+            if (auto spheres = with_spheres(SphereKernel<true>::make(W, law, options, tiling)))
+                return f(*spheres);
+        } else {
+            if (auto spheres = with_spheres(SphereKernel<>::make(W, law, options, tiling)))
+                return f(*spheres);
+        }
         if (!automatic)
             fail("Gauss-Seidel kernel `spheres`", "the contacts are not all between spheres",
                  "use automatic");
@@ -193,14 +206,15 @@ auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, 
             RigidKernel<D, M> kernel(W, options, tiling);
             return f(kernel);
         };
-        if (RigidKernel<3, 6>::fits(W, law, options)) return with_rigid.template operator()<3, 6>();
-        if (RigidKernel<2, 3>::fits(W, law, options)) return with_rigid.template operator()<2, 3>();
+        if (fits_all(RigidKernel<3, 6>::fits(W, law, options))) return with_rigid.template operator()<3, 6>();
+        if (fits_all(RigidKernel<2, 3>::fits(W, law, options))) return with_rigid.template operator()<2, 3>();
         if (!automatic)
             fail("Gauss-Seidel kernel `rigid`", "not all blocks are Coulomb contacts of two bodies",
                  "use automatic");
     }
     if (automatic || options.kernel == SweepKernel::wrench) {
-        if (auto wrench = WrenchKernel::make(W, law, options, tiling)) return f(*wrench);
+        auto wrench = WrenchKernel::make(W, law, options, tiling);
+        if (fits_all(wrench.has_value())) return f(*wrench);
         if (!automatic)
             fail("Gauss-Seidel kernel `wrench`",
                  "not all blocks are contacts between spheres (disks) with or without rolling friction",

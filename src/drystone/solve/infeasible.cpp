@@ -40,7 +40,7 @@ bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vec
                         const InfeasibilityTest& test) {
     const ConeProblem& p = W.problem();
     // A scale first: iterates that diverge may have grown so far that their squares overflow.
-    const double largest = direction.size() == 0 ? 0.0 : direction.lpNorm<Eigen::Infinity>();
+    const double largest = W.largest(direction.size() == 0 ? 0.0 : direction.lpNorm<Eigen::Infinity>());
     if (!(largest > 0) || !std::isfinite(largest)) return false;
     Vector r = direction / largest;
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -91,10 +91,11 @@ InfeasibilityWatch::InfeasibilityWatch(const Delassus& W, Law law)
         next_size_ =
             std::max(next_size_, 1e3 * W.b().segment(p.offset[i], p.cones[i].dim).norm() / W.stiffness(i));
     }
+    next_size_ = W.largest(next_size_);
 }
 
 bool InfeasibilityWatch::look(const Vector& r) {
-    const double size = r.size() == 0 ? 0.0 : r.lpNorm<Eigen::Infinity>();
+    const double size = W_->largest(r.size() == 0 ? 0.0 : r.lpNorm<Eigen::Infinity>());
     if (!(size > next_size_) || next_size_ == 0) return false;
     next_size_ = 1.2 * size;
     difference_ = r - last_;

@@ -55,7 +55,8 @@ bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
         stop(Status::stalled, "the residual no longer falls");
     } else if (iteration >= max_iterations_) {
         stop(Status::iteration_limit, "");
-    } else if (point.seconds >= goal_.time_limit) {
+    } else if (std::isfinite(goal_.time_limit) &&
+               W_->largest(point.seconds >= goal_.time_limit ? 1 : 0) > 0) {  // all ranks or none
         stop(Status::time_limit, "");
     }
     return stopped_;

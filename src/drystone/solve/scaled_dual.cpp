@@ -2,7 +2,9 @@
 
 #include "drystone/base/parallel.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace drystone {
 
@@ -54,9 +56,15 @@ void ScaledDual::gradient(const Vector& q, Law law, Vector& g) const {
 double ScaledDual::largest_eigenvalue(int iterations) const {
     const Eigen::Index n = c_.size();
     Vector x(n), y(n);
-    // A start that is no eigenvector of anything: the fractional parts of multiples of the golden ratio.
-    for (Eigen::Index k = 0; k < n; ++k)
-        x[k] = 0.5 + std::fmod(0.6180339887498949 * static_cast<double>(k + 1), 1.0);
+    // A start that is no eigenvector of anything. It follows from the block's own numbers and not from its place, which differs on ranks.
+    const ConeProblem& p = W_->problem();
+    for (Index i = 0; i < p.blocks(); ++i) {
+        for (Index k = p.offset[i]; k < p.offset[i + 1]; ++k) {
+            const std::uint64_t bits =
+                (std::bit_cast<std::uint64_t>(c_[k]) + 1 + (k - p.offset[i])) * 0x9e3779b97f4a7c15U;
+            x[k] = 0.5 + std::ldexp(static_cast<double>((bits ^ (bits >> 29)) >> 11), -53);
+        }
+    }
     double value = 0;
     for (int k = 0; k < iterations; ++k) {
         const double norm = std::sqrt(W_->dot(x, x));

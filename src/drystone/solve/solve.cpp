@@ -108,7 +108,7 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
     const ConeProblem& p = W.problem();
     Stages stages(W, law, goal, r);
     const bool factorisable =
-        (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation && !W.exchange().share_bodies;
+        (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation && W.exchange() == nullptr;
     auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
         return [&W, law, sweeps, longest_cycle, blow_up](const Goal& g, Vector& x) {
             GaussSeidelOptions gs;
@@ -120,10 +120,12 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
             return gauss_seidel(W, law, gs, g, x);
         };
     };
-    const int patient = std::max(
-        options.first_stage_sweeps,
-        static_cast<int>(std::min(1e5, options.first_stage_visits / std::max<Index>(1, p.blocks()))));
-    const bool brief = options.brief && p.blocks() > options.small_problem;
+    const int patient =
+        std::max(options.first_stage_sweeps,
+                 static_cast<int>(
+                     std::min(1e5, options.first_stage_visits /
+                                       static_cast<double>(std::max<std::int64_t>(1, W.total_blocks())))));
+    const bool brief = options.brief && W.total_blocks() > options.small_problem;
     if (stages.run(momentum(factorisable || brief ? patient : 1'000'000, 150, 2), r)) return stages.finish();
     if (brief) {
         stages.run(momentum(patient, 80, INFINITY), stages.best());
@@ -187,7 +189,8 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
             return stages.finish();
     }
     const int slow =
-        static_cast<int>(std::min(1e6, 5 * options.first_stage_visits / std::max<Index>(1, p.blocks())));
+        static_cast<int>(std::min(1e6, 5 * options.first_stage_visits /
+                                           static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()))));
     auto plain = [&](const Goal& g, Vector& x) {
         GaussSeidelOptions gs;
         gs.max_iterations = slow;
@@ -224,12 +227,26 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
         solver);
 }
 
+/// Those that need no more of other ranks than an Exchange.
+bool runs_on_ranks(const SolverOptions& solver) {
+    return std::holds_alternative<AutoOptions>(solver) ||
+           std::holds_alternative<GaussSeidelOptions>(solver) ||
+           std::holds_alternative<ProjectedGradientOptions>(solver);
+}
+
 }  // namespace
 
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution) {
     const Timer timer;
+    if (W.exchange() != nullptr && !runs_on_ranks(settings.solver)) {
+        SolveReport report;
+        report.solver = "none";
+        report.message = "this solver runs on one rank only: take auto, gauss-seidel or a projected gradient";
+        return report;
+    }
     Vector r = solution.r;
-    if (r.size() != W.problem().rows() || !r.allFinite()) r = Vector::Zero(W.problem().rows());
+    const bool usable = r.size() == W.problem().rows() && r.allFinite();
+    if (W.largest(usable ? 0 : 1) > 0) r = Vector::Zero(W.problem().rows());
     // A little below what is asked: the referee recomputes everything and rounds differently.
     Goal goal = settings.goal;
     goal.tolerance *= 0.99;

@@ -25,8 +25,8 @@ public:
         for (Index q = 0; q < p_.blocks(); ++q) {
             const Index i = tiling.order[q];
             offset_.push_back(offset_.back() + p_.cones[i].dim);
-            block_[q] = W.diagonal(i);
-            block_[q].diagonal().array() += proximal_term(W, i, options.proximal);
+            block_[q] = explicit_ ? W.diagonal(i) : split_diagonal(W, i);
+            block_[q].diagonal().array() += proximal_term(block_[q], W.stiffness(i), options.proximal);
         }
         place_.resize(p_.blocks());
         for (Index q = 0; q < p_.blocks(); ++q) place_[tiling.order[q]] = q;
@@ -34,11 +34,13 @@ public:
     }
 
     /// A block that is not definite, such as a contact of bodies that cannot turn, needs a little to be solvable.
-    static double proximal_term(const Delassus& W, Index i, double asked) {
-        const BlockMatrix D = W.diagonal(i);
-        const double s = W.stiffness(i);
+    static double proximal_term(const BlockMatrix& D, double stiffness, double asked) {
         const double smallest = D.rows() == 1 ? D(0, 0) : D.selfadjointView<Eigen::Lower>().eigenvalues()[0];
-        return s * std::max(asked, smallest > 1e-12 * s ? 0.0 : 1e-8);
+        return proximal_term(smallest, stiffness, asked);
+    }
+    /// The same where the smallest eigenvalue is known.
+    static double proximal_term(double smallest, double stiffness, double asked) {
+        return stiffness * std::max(asked, smallest > 1e-12 * stiffness ? 0.0 : 1e-8);
     }
 
     void load(const Vector& from) {
@@ -78,8 +80,10 @@ public:
                     A += d * m;
                     continue;
                 }
+                // Here z is not divided by sqrt(n), nor are rows multiplied: what one copy feels counts n times.
+                const double n = copies_of(W_, p_.H.body[k]);
                 for (int a = 0; a < d; ++a) {
-                    for (int c = 0; c < m; ++c, ++A) zj[c] += *A * change[a];
+                    for (int c = 0; c < m; ++c, ++A) zj[c] += n * *A * change[a];
                 }
             }
         }
@@ -97,9 +101,7 @@ public:
         return weighted.dot(change);
     }
 
-    void share(Index colour) {
-        if (W_.exchange().share_bodies) W_.exchange().share_bodies(z, colour);
-    }
+    [[nodiscard]] int body_stride() const { return p_.body_dim; }
 
     Vector r, z;
 

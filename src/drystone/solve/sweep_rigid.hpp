@@ -150,7 +150,7 @@ public:
         for (Index q = 0; q < p_.blocks(); ++q)
             turn(q, from.data() + p_.offset[tiling_.order[q]], r.data() + q * D, 1);
         Vector packed;
-        W_.gather(from, packed);
+        gather_split(W_, from, packed);
         z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
         for (Index j = 0; j < p_.bodies; ++j) {
             z.segment(static_cast<Eigen::Index>(j) * stride, M) =
@@ -216,13 +216,7 @@ public:
         return c.stiffness * step;
     }
 
-    void share(Index colour) {
-        if (!W_.exchange().share_bodies) return;
-        Vector packed(p_.dofs());
-        for (Index j = 0; j < p_.bodies; ++j) packed.segment(j * M, M) = z.segment(j * stride, M);
-        W_.exchange().share_bodies(packed, colour);
-        for (Index j = 0; j < p_.bodies; ++j) z.segment(j * stride, M) = packed.segment(j * M, M);
-    }
+    [[nodiscard]] int body_stride() const { return stride; }
 
     Vector r, z;
 
@@ -293,8 +287,8 @@ private:
     void pack(Index q, double proximal) {
         const Index i = tiling_.order[q];
         Contact& c = contacts_[q];
-        BlockMatrix W = W_.diagonal(i);
-        W.diagonal().array() += AnyKernel::proximal_term(W_, i, proximal);
+        BlockMatrix W = split_diagonal(W_, i);
+        W.diagonal().array() += AnyKernel::proximal_term(W, W_.stiffness(i), proximal);
         const double w = W(0, 0);
         // Frame in which T is diagonal: a rotation of the tangents by an angle of this sine and cosine.
         double cosine = 1, sine = 0;
@@ -335,7 +329,7 @@ private:
                                            (k - p_.H.start[i]) * D * M);
             if (H.isZero(0.0)) continue;
             body[moving] = p_.H.body[k];
-            rows[moving++] = R.topLeftCorner(D, D) * H;
+            rows[moving++] = std::sqrt(copies_of(W_, p_.H.body[k])) * (R.topLeftCorner(D, D) * H);
         }
         c.a = body[0];
         c.b = moving > 1 ? body[1] : c.a;

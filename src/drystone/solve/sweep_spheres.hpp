@@ -41,7 +41,7 @@ public:
             r.segment<3>(q * 3) = frame(q).transpose() * from.segment<3>(p_.offset[tiling_.order[q]]);
         }
         Vector packed;
-        W_.gather(from, packed);
+        gather_split(W_, from, packed);
         z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
         unpack(packed);
     }
@@ -124,16 +124,7 @@ public:
         return wN * (squares[0] + squares[1] + squares[2]);
     }
 
-    void share(Index colour) {
-        if (!W_.exchange().share_bodies) return;
-        Vector packed(p_.dofs());
-        for (Index j = 0; j < p_.bodies; ++j) {
-            packed.segment<3>(j * 6) = z.segment<3>(j * stride);
-            packed.segment<3>(j * 6 + 3) = z.segment<3>(j * stride + 4);
-        }
-        W_.exchange().share_bodies(packed, colour);
-        unpack(packed);
-    }
+    [[nodiscard]] int body_stride() const { return stride; }
 
     Vector r, z;
 
@@ -207,9 +198,11 @@ private:
             Rows rebuilt;
             rebuilt << linear * E, arm * spin;
             if (!((rebuilt - H).norm() <= 1e-13 * H.norm())) return false;
-            (c.a < 0 ? c.linear_a : c.linear_b) = linear;
-            (c.a < 0 ? c.arm_a : c.arm_b) = arm;
-            (c.a < 0 ? c.a : c.b) = p_.H.body[p_.H.start[i] + k];
+            const Index body = p_.H.body[p_.H.start[i] + k];
+            const double root = std::sqrt(copies_of(W_, body));
+            (c.a < 0 ? c.linear_a : c.linear_b) = root * linear;
+            (c.a < 0 ? c.arm_a : c.arm_b) = root * arm;
+            (c.a < 0 ? c.a : c.b) = body;
         }
         if constexpr (Compliant) {
             const auto C = p_.compliance.segment<3>(p_.offset[i]);
@@ -219,14 +212,15 @@ private:
         }
         if (c.a < 0) return true;
         if (c.b < 0) c.b = c.a;
-        const double extra = AnyKernel::proximal_term(W_, i, proximal);
-        const double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
-        c.inverse_wN = 1 / (wN + extra);
-        c.inverse_wT = 1 / (wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + extra);
+        double wN = c.linear_a * c.linear_a + c.linear_b * c.linear_b;
+        double wT = wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b;
         if constexpr (Compliant) {
-            c.inverse_wN = 1 / (wN + compliance_[q][0] + extra);
-            c.inverse_wT = 1 / (wN + c.arm_a * c.arm_a + c.arm_b * c.arm_b + compliance_[q][1] + extra);
+            wN += compliance_[q][0];
+            wT += compliance_[q][1];
         }
+        const double extra = AnyKernel::proximal_term(std::min(wN, wT), W_.stiffness(i), proximal);
+        c.inverse_wN = 1 / (wN + extra);
+        c.inverse_wT = 1 / (wT + extra);
         const Eigen::Vector3d free = frame(q).transpose() * W_.b().segment<3>(p_.offset[i]);
         std::copy_n(free.data(), 3, c.free);
         return true;

@@ -50,7 +50,7 @@ public:
             r.segment<3>(place + 4) = E.transpose() * local.tail<3>();
         }
         Vector packed;
-        W_.gather(from, packed);
+        gather_split(W_, from, packed);
         z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
         unpack(packed);
     }
@@ -136,16 +136,7 @@ public:
         return c.weight * dot(df, df) + c.torque_weight * dot(dt, dt);
     }
 
-    void share(Index colour) {
-        if (!W_.exchange().share_bodies) return;
-        const int m = p_.body_dim;
-        Vector packed(p_.dofs());
-        for (Index j = 0; j < p_.bodies; ++j) {
-            for (int k = 0; k < m; ++k) packed[j * m + k] = z[j * stride + place_of_velocity(k)];
-        }
-        W_.exchange().share_bodies(packed, colour);
-        unpack(packed);
-    }
+    [[nodiscard]] int body_stride() const { return stride; }
 
     Vector r, z;  // r: force, 0, torque, 0 of each block; z: velocity, 0, spin, 0 of each body
 
@@ -348,10 +339,12 @@ private:
             if (!((rebuilt - H).norm() <= 1e-13 * H.norm())) return false;
             // Torques may be in other units than forces: their rows are held against themselves.
             if (!((rebuilt - H).bottomRows<3>().norm() <= 1e-13 * H.bottomRows<3>().norm())) return false;
-            (c.a < 0 ? c.linear_a : c.linear_b) = linear;
-            (c.a < 0 ? c.arm_a : c.arm_b) = arm;
-            (c.a < 0 ? c.twist_a : c.twist_b) = twist;
-            (c.a < 0 ? c.a : c.b) = p_.H.body[p_.H.start[i] + k];
+            const Index body = p_.H.body[p_.H.start[i] + k];
+            const double root = std::sqrt(copies_of(W_, body));
+            (c.a < 0 ? c.linear_a : c.linear_b) = root * linear;
+            (c.a < 0 ? c.arm_a : c.arm_b) = root * arm;
+            (c.a < 0 ? c.twist_a : c.twist_b) = root * twist;
+            (c.a < 0 ? c.a : c.b) = body;
         }
         if (c.a < 0) return c.give_N == 0 && c.give_T == 0;  // one that yields has no frame here
         if (c.b < 0) c.b = c.a;
@@ -375,7 +368,7 @@ private:
             smallest = std::min({smallest, wS, (wT * wR - cross * cross) / (mean + half)});
         }
         const double s = W_.stiffness(i);
-        const double extra = s * std::max(proximal, smallest > 1e-12 * s ? 0.0 : 1e-8);
+        const double extra = AnyKernel::proximal_term(smallest, s, proximal);
         wN += extra;
         wT += extra;
         wR += extra;

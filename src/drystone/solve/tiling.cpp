@@ -154,6 +154,8 @@ Tiling tile_contact_graph(const Delassus& W, Index tile_size) {
 }
 
 Tiling tiling_of(const Delassus& W) {
+    // A rank without contacts has an empty tiling, and the colours of the others.
+    if (W.exchange() != nullptr) return W.problem().tiling;
     return W.problem().tiling.empty() ? tile_contact_graph(W) : W.problem().tiling;
 }
 

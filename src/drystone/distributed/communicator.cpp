@@ -1,0 +1,187 @@
+#include "drystone/distributed/communicator.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace drystone {
+
+// An error in MPI ends the job: MPI's own handler says on which rank and why. So no return codes are looked at.
+
+Communicator::Communicator(MPI_Comm comm) {
+    MPI_Comm_dup(comm, &comm_);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &count_);
+}
+
+Communicator::~Communicator() {
+    int finished = 0;
+    MPI_Finalized(&finished);
+    if (finished == 0) MPI_Comm_free(&comm_);
+}
+
+double Communicator::largest(double x) const {
+    largest(std::span(&x, 1));
+    return x;
+}
+
+void Communicator::largest(std::span<double> x) const {
+    MPI_Allreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.size()), MPI_DOUBLE, MPI_MAX, comm_);
+    count_message(Talk::sums, x.size_bytes());
+}
+
+void Communicator::sum(std::span<ExactSum> sums) const {
+    raw_.resize(sums.size() * ExactSum::raw_size);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].to_raw(raw_.data() + i * ExactSum::raw_size);
+    sum(std::span(raw_));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].from_raw(raw_.data() + i * ExactSum::raw_size);
+}
+
+void Communicator::sum(std::span<std::int64_t> x) const {
+    MPI_Allreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.size()), MPI_INT64_T, MPI_SUM, comm_);
+    count_message(Talk::sums, x.size_bytes());
+}
+
+std::int64_t Communicator::sum_before(std::int64_t x) const {
+    std::int64_t before = 0;
+    MPI_Exscan(&x, &before, 1, MPI_INT64_T, MPI_SUM, comm_);
+    return rank_ == 0 ? 0 : before;
+}
+
+void Communicator::barrier() const { MPI_Barrier(comm_); }
+
+std::vector<std::byte> Communicator::gather_all(std::span<const std::byte> bytes) const {
+    const int size = static_cast<int>(bytes.size());
+    std::vector<int> sizes(count_), start(count_ + 1, 0);
+    MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_);
+    for (int k = 0; k < count_; ++k) start[k + 1] = start[k] + sizes[k];
+    std::vector<std::byte> all(static_cast<std::size_t>(start.back()));
+    MPI_Allgatherv(bytes.data(), size, MPI_BYTE, all.data(), sizes.data(), start.data(), MPI_BYTE, comm_);
+    count_message(Talk::bodies, bytes.size());
+    return all;
+}
+
+std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Talk talk) const {
+    // Tags go round, so that a fast rank's next letters are not taken for this round's.
+    const int tag = 1000 + next_tag_;
+    next_tag_ = (next_tag_ + 1) % 1000;
+    std::vector<MPI_Request> sends(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        MPI_Issend(out[i].bytes.data(), static_cast<int>(out[i].bytes.size()), MPI_BYTE, out[i].rank, tag,
+                   comm_, &sends[i]);
+        count_message(talk, out[i].bytes.size());
+    }
+    std::vector<Letter> in;
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool all_sent = false;
+    for (;;) {
+        int there = 0;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status);
+        if (there != 0) {
+            int size = 0;
+            MPI_Get_count(&status, MPI_BYTE, &size);
+            Letter letter{status.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(size))};
+            MPI_Recv(letter.bytes.data(), size, MPI_BYTE, letter.rank, tag, comm_, MPI_STATUS_IGNORE);
+            in.push_back(std::move(letter));
+        }
+        int done = 0;
+        if (!all_sent) {
+            MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE);
+            if (done != 0) {
+                MPI_Ibarrier(comm_, &barrier);
+                all_sent = true;
+            }
+        } else {
+            MPI_Test(&barrier, &done, MPI_STATUS_IGNORE);
+            if (done != 0) break;
+        }
+    }
+    std::sort(in.begin(), in.end(), [](const Letter& a, const Letter& b) { return a.rank < b.rank; });
+    return in;
+}
+
+Channel::Channel(const Communicator& team, std::vector<Partner> partners, int tag, Talk talk)
+    : team_(&team), partners_(std::move(partners)), tag_(tag), talk_(talk) {
+    std::erase_if(partners_, [](const Partner& p) { return p.send.empty() && p.receive.empty(); });
+}
+
+Channel::~Channel() { release(); }
+
+Channel::Channel(Channel&& other) noexcept { *this = std::move(other); }
+
+Channel& Channel::operator=(Channel&& other) noexcept {
+    release();
+    team_ = other.team_;
+    partners_ = std::move(other.partners_);
+    tag_ = other.tag_;
+    talk_ = other.talk_;
+    stride_ = std::exchange(other.stride_, 0);
+    out_ = std::move(other.out_);
+    in_ = std::move(other.in_);
+    requests_ = std::move(other.requests_);
+    receives_ = std::exchange(other.receives_, 0);
+    other.partners_.clear();
+    other.requests_.clear();
+    return *this;
+}
+
+void Channel::release() {
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    requests_.clear();
+}
+
+void Channel::prepare(int stride) {
+    if (stride == stride_) return;
+    release();
+    stride_ = stride;
+    std::size_t sends = 0, receives = 0;
+    for (const Partner& p : partners_) {
+        sends += p.send.size();
+        receives += p.receive.size();
+    }
+    out_.resize(sends * static_cast<std::size_t>(stride));
+    in_.resize(receives * static_cast<std::size_t>(stride));
+    double *out = out_.data(), *in = in_.data();
+    std::vector<MPI_Request> send_requests;
+    for (const Partner& p : partners_) {
+        const int incoming = static_cast<int>(p.receive.size()) * stride;
+        const int outgoing = static_cast<int>(p.send.size()) * stride;
+        if (incoming > 0)
+            MPI_Recv_init(in, incoming, MPI_DOUBLE, p.rank, tag_, team_->comm(), &requests_.emplace_back());
+        if (outgoing > 0)
+            MPI_Send_init(out, outgoing, MPI_DOUBLE, p.rank, tag_, team_->comm(),
+                          &send_requests.emplace_back());
+        in += incoming;
+        out += outgoing;
+    }
+    receives_ = requests_.size();
+    requests_.insert(requests_.end(), send_requests.begin(), send_requests.end());
+}
+
+void Channel::start(const double* data, int stride) {
+    if (partners_.empty()) return;
+    prepare(stride);
+    double* out = out_.data();
+    for (const Partner& p : partners_) {
+        for (const Index thing : p.send)
+            out = std::copy_n(data + static_cast<std::ptrdiff_t>(thing) * stride, stride, out);
+        if (!p.send.empty())
+            team_->count_message(talk_, p.send.size() * static_cast<std::size_t>(stride) * sizeof(double));
+    }
+    if (!requests_.empty()) MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+}
+
+void Channel::finish(double* data, int stride) {
+    if (partners_.empty()) return;
+    if (!requests_.empty())
+        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    const double* in = in_.data();
+    for (const Partner& p : partners_) {
+        for (const Index thing : p.receive) {
+            std::copy_n(in, stride, data + static_cast<std::ptrdiff_t>(thing) * stride);
+            in += stride;
+        }
+    }
+}
+
+}  // namespace drystone

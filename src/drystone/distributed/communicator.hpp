@@ -1,0 +1,147 @@
+// The ranks of a run and what they say to each other: a thin layer over MPI's C interface.
+//
+// All calls but those of Channel's partners are collective. Every message is counted, for the report on ranks.
+#pragma once
+
+#include "drystone/base/exact_sum.hpp"
+#include "drystone/base/types.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace drystone {
+
+/// What is being talked about; messages and bytes are counted by this.
+enum class Talk : std::uint8_t { bodies, plan, sweep, gather, rows, sums, files };
+inline constexpr std::array talk_names = {"bodies", "plan", "sweep", "gather", "rows", "sums", "files"};
+
+struct Traffic {
+    std::int64_t messages = 0, bytes = 0;  ///< sent by this rank
+};
+
+class Communicator {
+public:
+    /// Of a communicator of its own, a copy of this one. MPI must have been started.
+    explicit Communicator(MPI_Comm comm);
+    ~Communicator();
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
+
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int count() const { return count_; }
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
+
+    [[nodiscard]] double largest(double x) const;
+    [[nodiscard]] bool any(bool here) const { return largest(here ? 1 : 0) > 0; }
+    /// Number by number.
+    void largest(std::span<double> x) const;
+    void sum(std::span<ExactSum> sums) const;
+    void sum(std::span<std::int64_t> x) const;
+    /// Sum over the ranks before this one.
+    [[nodiscard]] std::int64_t sum_before(std::int64_t x) const;
+    void barrier() const;
+    /// The bytes of all ranks one after the other, on every rank.
+    [[nodiscard]] std::vector<std::byte> gather_all(std::span<const std::byte> bytes) const;
+
+    struct Letter {
+        int rank = 0;  ///< to whom, or from whom
+        std::vector<std::byte> bytes;
+    };
+    /// Sends letters to some ranks and receives those that others send here, by rank. Nobody has to know who will write to him: sends that
+    /// are known to have arrived, then a barrier that does not block (Hoefler, Siebert & Lumsdaine 2010). The cost follows the number of
+    /// letters, not that of ranks.
+    [[nodiscard]] std::vector<Letter> post(std::vector<Letter> out, Talk talk) const;
+
+    void count_message(Talk talk, std::size_t bytes) const {
+        Traffic& t = traffic_[static_cast<std::size_t>(talk)];
+        ++t.messages;
+        t.bytes += static_cast<std::int64_t>(bytes);
+    }
+    [[nodiscard]] const Traffic& traffic(Talk talk) const { return traffic_[static_cast<std::size_t>(talk)]; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0, count_ = 1;
+    mutable std::array<Traffic, talk_names.size()> traffic_{};
+    mutable int next_tag_ = 0;
+    mutable std::vector<std::int64_t> raw_;
+};
+
+/// Appends plain data to a letter, and takes it out again in the same order.
+class Writer {
+public:
+    template <class T>
+    void put(const T& x) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        put_all(std::span<const T>(&x, 1));
+    }
+    template <class T>
+    void put_all(std::span<const T> x) {
+        const auto* begin = reinterpret_cast<const std::byte*>(x.data());
+        bytes.insert(bytes.end(), begin, begin + x.size_bytes());
+    }
+    std::vector<std::byte> bytes;
+};
+
+class Reader {
+public:
+    explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+    [[nodiscard]] bool done() const { return left_.empty(); }
+    template <class T>
+    T take() {
+        T x;
+        copy(&x, sizeof x);
+        return x;
+    }
+    void copy(void* to, std::size_t size) {
+        std::memcpy(to, left_.data(), size);
+        left_ = left_.subspan(size);
+    }
+
+private:
+    std::span<const std::byte> left_;
+};
+
+/// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers go for each thing.
+class Channel {
+public:
+    struct Partner {
+        int rank = 0;
+        std::vector<Index> send, receive;  ///< things; both sides list the same ones in the same order
+    };
+    Channel() = default;
+    Channel(const Communicator& team, std::vector<Partner> partners, int tag, Talk talk);
+    ~Channel();
+    Channel(Channel&&) noexcept;
+    Channel& operator=(Channel&&) noexcept;
+
+    /// Sends; data of things to be sent may be changed after this returns.
+    void start(const double* data, int stride);
+    /// Waits, and writes what has come.
+    void finish(double* data, int stride);
+    [[nodiscard]] bool empty() const { return partners_.empty(); }
+    [[nodiscard]] const std::vector<Partner>& partners() const { return partners_; }
+
+private:
+    void prepare(int stride);
+    void release();
+
+    const Communicator* team_ = nullptr;
+    std::vector<Partner> partners_;
+    int tag_ = 0;
+    Talk talk_ = Talk::bodies;
+    int stride_ = 0;
+    std::vector<double> out_, in_;
+    std::vector<MPI_Request> requests_;  // receives, then sends
+    std::size_t receives_ = 0;
+};
+
+}  // namespace drystone

@@ -1,0 +1,483 @@
+#include "drystone/distributed/part.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace drystone {
+
+namespace {
+
+/// Calls f with every array of bodies.
+template <class Self, class F>
+void for_each_array(Self& bodies, F&& f) {
+    f(bodies.id);
+    f(bodies.shape);
+    f(bodies.size);
+    f(bodies.material);
+    f(bodies.motion);
+    f(bodies.mass);
+    f(bodies.inertia);
+    f(bodies.position);
+    f(bodies.image);
+    f(bodies.rotation);
+    f(bodies.velocity);
+    f(bodies.spin);
+}
+
+template <int d>
+void append(Bodies<d>& to, const Bodies<d>& from, Index i) {
+    to.id.push_back(from.id[i]);
+    to.shape.push_back(from.shape[i]);
+    to.size.push_back(from.size[i]);
+    to.material.push_back(from.material[i]);
+    to.motion.push_back(from.motion[i]);
+    to.mass.push_back(from.mass[i]);
+    to.inertia.push_back(from.inertia[i]);
+    to.position.push_back(from.position[i]);
+    to.image.push_back(from.image[i]);
+    to.rotation.push_back(from.rotation[i]);
+    to.velocity.push_back(from.velocity[i]);
+    to.spin.push_back(from.spin[i]);
+}
+
+/// Remainder and quotient of a division that rounds down.
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// Calls f with every cell of the coarsest grid that a box meets, whatever sides of the periodic domain it crosses.
+template <int d, class F>
+void for_cells(const TileGrid<d>& grid, const Domain<d>& domain, const Vec<d>& lower, const Vec<d>& upper,
+               F&& f) {
+    const auto& rulers = grid.rulers[0];
+    auto index = [&](int k, double x) {
+        return static_cast<std::int64_t>(std::floor((x - rulers[k].lower) / rulers[k].width));
+    };
+    auto wrapped = [&](int k, std::int64_t i) {
+        const std::int64_t n = rulers[k].cells;
+        return static_cast<std::int32_t>(n > 0 ? i - n * floor_div(i, n) : i);
+    };
+    auto last_of = [&](int k, std::int64_t first, std::int64_t last) {
+        // Once around is enough.
+        return rulers[k].cells > 0 ? std::min(last, first + rulers[k].cells - 1) : last;
+    };
+    constexpr int top = d - 1;
+    const std::int64_t row_begin = index(top, lower[top]);
+    // Rows above and below the domain are displaced along x, so that two of them that are the same row meet other cells.
+    const std::int64_t row_end =
+        domain.tilt == 0 ? last_of(top, row_begin, index(top, upper[top])) : index(top, upper[top]);
+    Image<d> cell;
+    for (std::int64_t row = row_begin; row <= row_end; ++row) {
+        cell[top] = wrapped(top, row);
+        const std::int64_t turns = rulers[top].cells > 0 ? floor_div(row, rulers[top].cells) : 0;
+        const double shift = static_cast<double>(turns) * domain.tilt;
+        const std::int64_t x_begin = index(0, lower[0] - shift),
+                           x_end = last_of(0, x_begin, index(0, upper[0] - shift));
+        auto along_x = [&] {
+            for (std::int64_t x = x_begin; x <= x_end; ++x) {
+                cell[0] = wrapped(0, x);
+                f(cell);
+            }
+        };
+        if constexpr (d == 3) {
+            const std::int64_t y_begin = index(1, lower[1]), y_end = last_of(1, y_begin, index(1, upper[1]));
+            for (std::int64_t y = y_begin; y <= y_end; ++y) {
+                cell[1] = wrapped(1, y);
+                along_x();
+            }
+        } else {
+            along_x();
+        }
+    }
+}
+
+/// The ranks that need a body, its owner included.
+template <int d>
+class Holders {
+public:
+    Holders(const Scene<d>& scene, const TileGrid<d>& grid, const Part<d>& part, double halo)
+        : scene_(scene), grid_(grid), part_(part), halo_(halo) {
+        // Within this box, whole cells of which are ours, nobody else is met.
+        for (int k = 0; k < d; ++k) {
+            const double half = 0.5 * grid.rulers[0][k].width * (1 + 1e-12);
+            inner_.lower[k] = part.partition.ours().lower[k] + half;
+            inner_.upper[k] = part.partition.ours().upper[k] - half;
+            if (scene.domain.period[k] > 0) {  // what leaves the domain comes in elsewhere
+                inner_.lower[k] = std::max(inner_.lower[k], scene.domain.lower[k]);
+                inner_.upper[k] = std::min(inner_.upper[k], scene.domain.lower[k] + scene.domain.period[k]);
+            }
+        }
+    }
+
+    [[nodiscard]] int owner(const Vec<d>& x) const {
+        return part_.partition.rank_of(grid_.centre(grid_.coarse_cell(x)));
+    }
+
+    /// Sorted. A contact of the body is within its radius and margin of its centre, and has its other body within that body's own: a rank that
+    /// owns the other body, or the cell of the contact, has a cell in this box.
+    const std::vector<int>& of(Index i, double margin) {
+        ranks_.clear();
+        const double reach = scene_.outer_radius(i) + margin + halo_;
+        const Vec<d>& x = scene_.bodies.position[i];
+        const Vec<d> lower = x.array() - reach, upper = x.array() + reach;
+        if ((lower.array() > inner_.lower.array()).all() && (upper.array() < inner_.upper.array()).all()) {
+            ranks_.push_back(part_.team->rank());
+            return ranks_;
+        }
+        for_cells(grid_, scene_.domain, lower, upper, [&](const Image<d>& cell) {
+            ranks_.push_back(part_.partition.rank_of(grid_.centre(cell)));
+        });
+        ranks_.push_back(owner(x));
+        std::sort(ranks_.begin(), ranks_.end());
+        ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
+        return ranks_;
+    }
+
+private:
+    const Scene<d>& scene_;
+    const TileGrid<d>& grid_;
+    const Part<d>& part_;
+    double halo_;
+    Bounds<d> inner_;
+    std::vector<int> ranks_;
+};
+
+/// True for bodies that every rank has.
+template <int d>
+bool belongs_everywhere(const Scene<d>& scene, Index i, double largest_free) {
+    if (scene.bodies.is_free(i)) return false;
+    if (!(scene.outer_radius(i) <= 2 * largest_free)) return true;
+    return std::any_of(scene.drives.begin(), scene.drives.end(),
+                       [&](const Drive<d>& drive) { return drive.body == scene.bodies.id[i]; });
+}
+
+template <int d>
+double largest_free_radius(const Scene<d>& scene, const Communicator& team) {
+    double largest = 0;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (scene.bodies.is_free(i)) largest = std::max(largest, scene.outer_radius(i));
+    return team.largest(largest);
+}
+
+template <int d>
+void own_all(const Scene<d>& scene, int owner, Part<d>& part) {
+    part.owner.assign(scene.bodies.count(), owner);
+    const double largest = largest_free_radius(scene, *part.team);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (belongs_everywhere(scene, i, largest)) part.owner[i] = everywhere;
+}
+
+template <int d>
+Bodies<d> sorted_by_id(const Bodies<d>& bodies, std::vector<Index>& order) {
+    order.resize(bodies.id.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](Index x, Index y) { return bodies.id[x] < bodies.id[y]; });
+    Bodies<d> sorted;
+    for (const Index i : order) append(sorted, bodies, i);
+    return sorted;
+}
+
+/// Adds the bodies that any rank hands over to the scene of all, with this owner; those that are there stay as they are.
+template <int d>
+void merge_from_all(Scene<d>& scene, const Writer& ours, int owner, Part<d>& part) {
+    Bodies<d> others;
+    const std::vector<std::byte> all = part.team->gather_all(ours.bytes);
+    for (Reader reader(all); !reader.done();) take_body(reader, others);
+    std::vector<Index> order;
+    std::vector<std::pair<bool, Index>> from;
+    scene.bodies = merged(scene.bodies, sorted_by_id(others, order), from);
+    std::vector<int> owners(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i)
+        owners[i] = from[i].first ? part.owner[from[i].second] : owner;
+    part.owner = std::move(owners);
+}
+
+/// Cells by the bodies in them, for the first cut: nothing has been measured yet.
+template <int d>
+std::vector<WeighedCell<d>> cells_of_bodies(const Scene<d>& scene, const TileGrid<d>& grid,
+                                            const Part<d>& part) {
+    std::map<std::array<std::int32_t, d>, double> weight;
+    const int rank = part.team->rank(), count = part.team->count();
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (part.owner[i] == everywhere || !scene.bodies.is_free(i)) continue;
+        if (part.owner[i] == unassigned && i % count != rank) continue;  // somebody else names it
+        const Image<d> cell = grid.coarse_cell(scene.bodies.position[i]);
+        std::array<std::int32_t, d> key;
+        std::copy_n(cell.data(), d, key.begin());
+        weight[key] += 1;
+    }
+    std::vector<WeighedCell<d>> cells;
+    for (const auto& [key, w] : weight)
+        cells.push_back({grid.centre(Eigen::Map<const Image<d>>(key.data())), w});
+    return cells;
+}
+
+template <int d>
+void put_entry(Writer& out, const WarmStart<d>& warm, std::size_t k, bool torques) {
+    out.put(warm.key[k]);
+    out.put_all(std::span<const double>(warm.impulse[k].data(), d));
+    const Spin<d> torque = torques ? warm.torque[k] : Spin<d>(Spin<d>::Zero());
+    out.put_all(std::span<const double>(torque.data(), spins<d>));
+}
+
+template <int d>
+struct Entry {
+    ContactKey key;
+    Vec<d> impulse;
+    Spin<d> torque;
+};
+
+template <int d>
+Entry<d> take_entry(Reader& in) {
+    Entry<d> entry;
+    entry.key = in.take<ContactKey>();
+    for (int k = 0; k < d; ++k) entry.impulse[k] = in.take<double>();
+    for (int k = 0; k < spins<d>; ++k) entry.torque[k] = in.take<double>();
+    return entry;
+}
+
+/// Entries whose home body goes to another rank go with it.
+template <int d>
+void send_warm(const Scene<d>& scene, const std::vector<int>& new_owner, const Part<d>& part,
+               WarmStart<d>& warm) {
+    const int rank = part.team->rank();
+    const bool torques = !warm.torque.empty();
+    std::map<int, Writer> out;
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < warm.key.size(); ++k) {
+        const Index a = scene.bodies.index_of(warm.key[k].first);
+        const Index b = scene.bodies.index_of(warm.key[k].second);
+        const Index home = a >= 0 && scene.bodies.is_free(a) ? a : b;
+        const int to = home >= 0 ? new_owner[home] : rank;
+        if (to != rank && to >= 0) {
+            put_entry(out[to], warm, k, torques);
+            continue;
+        }
+        if (kept != k) {
+            warm.key[kept] = warm.key[k];
+            warm.impulse[kept] = warm.impulse[k];
+            if (torques) warm.torque[kept] = warm.torque[k];
+        }
+        ++kept;
+    }
+    std::vector<Communicator::Letter> letters;
+    for (auto& [to, writer] : out) letters.push_back({to, std::move(writer.bytes)});
+    const auto in = part.team->post(std::move(letters), Talk::bodies);
+    warm.key.resize(kept);
+    warm.impulse.resize(kept);
+    if (torques) warm.torque.resize(kept);
+    std::vector<Entry<d>> came;
+    for (const auto& letter : in) {
+        Reader reader(letter.bytes);
+        while (!reader.done()) came.push_back(take_entry<d>(reader));
+    }
+    if (came.empty()) return;
+    const bool with_torque = torques || std::any_of(came.begin(), came.end(),
+                                                    [](const Entry<d>& e) { return !e.torque.isZero(0); });
+    if (with_torque) warm.torque.resize(kept, Spin<d>::Zero());
+    for (std::size_t k = 0; k < kept; ++k)
+        came.push_back(
+            {warm.key[k], warm.impulse[k], with_torque ? warm.torque[k] : Spin<d>(Spin<d>::Zero())});
+    std::sort(came.begin(), came.end(), [](const Entry<d>& x, const Entry<d>& y) { return x.key < y.key; });
+    warm.key.resize(came.size());
+    warm.impulse.resize(came.size());
+    if (with_torque) warm.torque.resize(came.size());
+    for (std::size_t k = 0; k < came.size(); ++k) {
+        warm.key[k] = came[k].key;
+        warm.impulse[k] = came[k].impulse;
+        if (with_torque) warm.torque[k] = came[k].torque;
+    }
+}
+
+}  // namespace
+
+template <int d>
+void put_body(Writer& out, const Bodies<d>& bodies, Index i) {
+    for_each_array(bodies, [&](const auto& array) {
+        const auto* begin = reinterpret_cast<const std::byte*>(&array[static_cast<std::size_t>(i)]);
+        out.bytes.insert(out.bytes.end(), begin, begin + sizeof array[0]);
+    });
+}
+
+template <int d>
+void take_body(Reader& in, Bodies<d>& bodies) {
+    for_each_array(bodies, [&](auto& array) {
+        auto& x = array.emplace_back();
+        in.copy(&x, sizeof x);
+    });
+}
+
+template <int d>
+Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from) {
+    Bodies<d> out;
+    out.next_id = first.next_id;
+    from.clear();
+    from.reserve(first.id.size() + second.id.size());
+    for (Index i = 0, j = 0; i < first.count() || j < second.count();) {
+        if (j == second.count() || (i < first.count() && first.id[i] <= second.id[j])) {
+            if (j < second.count() && first.id[i] == second.id[j]) ++j;
+            from.emplace_back(true, i++);
+        } else {
+            from.emplace_back(false, j++);
+        }
+    }
+    for_each_array(out, [&](auto& array) { array.reserve(from.size()); });
+    for (const auto& [is_first, i] : from) append(out, is_first ? first : second, i);
+    return out;
+}
+
+template <int d>
+void own_nothing_yet(const Scene<d>& scene, Part<d>& part) {
+    own_all(scene, unassigned, part);
+}
+
+template <int d>
+void own_rows(Scene<d>& scene, Part<d>& part) {
+    own_all(scene, part.team->rank(), part);
+    Writer large;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (part.owner[i] == everywhere) put_body(large, scene.bodies, i);
+    merge_from_all(scene, large, everywhere, part);
+}
+
+template <int d>
+void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<d>& grid, Part<d>& part,
+                WarmStart<d>& warm) {
+    const Communicator& team = *part.team;
+    const int rank = team.rank();
+    if (!part.is_cut) {
+        part.partition.balance(cells_of_bodies(scene, grid, part));
+        part.is_cut = true;
+    }
+    double halo = 0;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
+    halo = team.largest(halo);
+
+    // Who sends what to whom. Bodies that are unassigned are on every rank already.
+    Holders<d> holders(scene, grid, part, halo);
+    std::map<int, Writer> out;
+    Bodies<d> kept;
+    std::vector<int> kept_owner, new_owner(scene.bodies.count(), everywhere);
+    bool leaving = false;
+    for_each_array(kept, [&](auto& array) { array.reserve(scene.bodies.id.size()); });
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        const int before = part.owner[i];
+        if (before == everywhere) {
+            append(kept, scene.bodies, i);
+            kept_owner.push_back(everywhere);
+            continue;
+        }
+        if (before != rank && before != unassigned)
+            continue;  // a copy: its owner says who has it from now on
+        const std::vector<int>& ranks = holders.of(i, margin[i]);
+        const int after = ranks.size() == 1 ? ranks[0] : holders.owner(scene.bodies.position[i]);
+        new_owner[i] = after;
+        leaving = leaving || after != rank;
+        if (before == rank && after != rank) ++part.moved;
+        for (const int to : ranks) {
+            if (to == rank) {
+                append(kept, scene.bodies, i);
+                kept_owner.push_back(after);
+            } else if (before == rank) {
+                put_body(out[to], scene.bodies, i);
+                out[to].put(after);
+            }
+        }
+    }
+    if (team.any(leaving)) send_warm(scene, new_owner, part, warm);
+
+    std::vector<Communicator::Letter> letters;
+    for (auto& [to, writer] : out) letters.push_back({to, std::move(writer.bytes)});
+    std::vector<std::pair<GlobalId, int>> came_owner;
+    Bodies<d> came;
+    for (const auto& letter : team.post(std::move(letters), Talk::bodies)) {
+        Reader reader(letter.bytes);
+        while (!reader.done()) {
+            take_body(reader, came);
+            came_owner.emplace_back(came.id.back(), reader.take<int>());
+        }
+    }
+    std::vector<Index> order;
+    const Bodies<d> sorted = sorted_by_id(came, order);
+    std::vector<std::pair<bool, Index>> from;
+    kept.next_id = scene.bodies.next_id;
+    scene.bodies = merged(kept, sorted, from);
+    part.owner.resize(from.size());
+    part.own.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        part.owner[i] = from[i].first ? kept_owner[from[i].second] : came_owner[order[from[i].second]].second;
+        part.own[i] = part.owner[i] == rank || (part.owner[i] == everywhere && rank == 0) ? 1 : 0;
+    }
+    part.grid = grid;
+}
+
+template <int d>
+void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<d>& part) {
+    const int rank = part.team->rank();
+    double halo = 0;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
+    halo = part.team->largest(halo);
+    Holders<d> holders(scene, part.grid, part, halo);
+    std::map<int, Channel::Partner> partners;
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (part.owner[i] == everywhere) continue;
+        if (part.owner[i] != rank) {
+            partners[part.owner[i]].receive.push_back(i);
+            continue;
+        }
+        for (const int to : holders.of(i, margin[i]))
+            if (to != rank) partners[to].send.push_back(i);
+    }
+    std::vector<Channel::Partner> list;
+    for (auto& [to, partner] : partners) {
+        partner.rank = to;
+        list.push_back(std::move(partner));
+    }
+    part.ghosts = Channel(*part.team, std::move(list), 1, Talk::gather);
+}
+
+template <int d>
+void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
+    Writer mine;
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (part.owner[i] != part.team->rank()) continue;
+        const double radius = scene.outer_radius(i);
+        bool near = false;
+        Image<d> image;
+        auto look = [&](auto&& self, int k) -> void {
+            if (near) return;
+            if (k == d) {
+                const Vec<d> x = scene.bodies.position[i] + scene.domain.shift(image);
+                near = Bounds<d>{x, x}.widened(radius).overlaps(where);
+                return;
+            }
+            const bool periodic = scene.domain.period[k] > 0;
+            for (int n = periodic ? -1 : 0; n <= (periodic ? 1 : 0); ++n) {
+                image[k] = n;
+                self(self, k + 1);
+            }
+        };
+        look(look, 0);
+        if (near) put_body(mine, scene.bodies, i);
+    }
+    // Borrowed ones are copies like any other: the next make_parts takes them away, or does not.
+    merge_from_all(scene, mine, part.team->count(), part);
+}
+
+#define DRYSTONE_PART(d)                                                                                 \
+    template void put_body(Writer&, const Bodies<d>&, Index);                                            \
+    template void take_body(Reader&, Bodies<d>&);                                                        \
+    template Bodies<d> merged(const Bodies<d>&, const Bodies<d>&, std::vector<std::pair<bool, Index>>&); \
+    template void own_nothing_yet(const Scene<d>&, Part<d>&);                                            \
+    template void own_rows(Scene<d>&, Part<d>&);                                                         \
+    template void make_parts(Scene<d>&, std::span<const double>, const TileGrid<d>&, Part<d>&,           \
+                             WarmStart<d>&);                                                             \
+    template void connect_ghosts(const Scene<d>&, std::span<const double>, Part<d>&);                    \
+    template void borrow_near(Scene<d>&, const Bounds<d>&, Part<d>&)
+DRYSTONE_PART(2);
+DRYSTONE_PART(3);
+#undef DRYSTONE_PART
+
+}  // namespace drystone

@@ -1,0 +1,96 @@
+// The part of a scene that one rank has: the bodies it owns, copies of those near them, and those that are everywhere.
+//
+// A body is owned by the rank that has the cell of the global tiling in which its centre was when parts were last made. Every rank that may need
+// it for a contact has a copy (a ghost), and moves it by the same arithmetic: copies are the same bits as the original, so that nothing but
+// the solver's body vector need be sent in a step. Bodies that are not free and large (walls, drums, meshes) or driven are on every rank.
+#pragma once
+
+#include "drystone/distributed/partition.hpp"
+#include "drystone/grains/step.hpp"
+
+namespace drystone {
+
+/// Owners that are no rank.
+inline constexpr int everywhere = -1;  ///< on every rank, owned by none
+inline constexpr int unassigned = -2;  ///< on every rank, until parts are made
+
+struct BalanceOptions {
+    /// Parts are cut anew when the largest work of a rank, over the mean, passes this ...
+    double threshold = 1.1;
+    /// ... and also this many times what the last cut reached: where a better cut is not to be had, none is looked for.
+    double hysteresis = 1.05;
+    /// Cuts at every so many steps, off balance on purpose: for tests. 0: never.
+    int force_every = 0;
+};
+
+struct RankOptions {
+    /// The faster mode: bodies that several ranks visit are exchanged once in a sweep instead of once for each colour. Gauss-Seidel inside a
+    /// rank, Jacobi with mass splitting between ranks (cone/exchange.hpp): solved to the same tolerance, in more sweeps, but the result then
+    /// depends on the number of ranks (not on that of threads). On one rank it is the exact mode.
+    bool split_between_ranks = false;
+};
+
+struct BalanceState {
+    double reached = 1;     ///< imbalance right after the last cut
+    bool measure = false;   ///< the next step says what the last cut reached
+    std::int64_t cuts = 0;  ///< so far
+};
+
+template <int d>
+struct Part {
+    explicit Part(const Communicator& communicator) : team(&communicator), partition(communicator) {}
+
+    const Communicator* team;
+    Partition<d> partition;
+    bool is_cut = false;               ///< space has been divided
+    std::vector<int> owner;            ///< by local body: a rank, or `everywhere`
+    std::vector<std::uint8_t> own;     ///< by local body: 1 if this rank counts it
+    TileGrid<d> grid;                  ///< of the last step
+    Channel ghosts;                    ///< bodies, from their owners to all copies
+    std::vector<WeighedCell<d>> work;  ///< of the last step, by cell of the tiling
+    RankOptions options;
+    BalanceOptions balancing;
+    BalanceState balance;
+    std::int64_t steps = 0;
+    double imbalance = 1;    ///< largest work of a rank over the mean, in the last step
+    std::int64_t moved = 0;  ///< bodies that have changed owner, from this rank
+};
+
+/// Puts bodies on the ranks that own or need them. `margin`: by body, how far beyond its bounding ball it may touch something before parts
+/// are made again, m; `grid`: the same on all ranks. Warm starts go with their bodies. Afterwards local indices have changed. Collective.
+template <int d>
+void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<d>& grid, Part<d>& part,
+                WarmStart<d>& warm);
+
+/// Says who sends what to whom, after make_parts and once margins are those of the new local bodies.
+template <int d>
+void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<d>& part);
+
+/// At the beginning, where every rank has the whole scene: parts are made of it with the first step.
+template <int d>
+void own_nothing_yet(const Scene<d>& scene, Part<d>& part);
+
+/// Bodies that were read in rows: each rank owns those it has, and those that belong everywhere come to all. Collective.
+template <int d>
+void own_rows(Scene<d>& scene, Part<d>& part);
+
+/// Merges bodies that other ranks have near a place, as copies that nobody owns here: for looking whether there is room. Collective.
+template <int d>
+void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part);
+
+/// The rank that keeps the warm start of a contact: the owner of its first free body.
+template <int d>
+int home_of(const Scene<d>& scene, const Part<d>& part, Index a, Index b) {
+    return part.owner[scene.bodies.is_free(a) ? a : b];
+}
+
+/// Bodies one after the other in a letter.
+template <int d>
+void put_body(Writer& out, const Bodies<d>& bodies, Index i);
+template <int d>
+void take_body(Reader& in, Bodies<d>& bodies);
+/// The bodies of both, in the order of ids; `from` holds for each whether it came from the first. Ids that are in both are taken from the first.
+template <int d>
+Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from);
+
+}  // namespace drystone

@@ -1,0 +1,45 @@
+// Which rank has which part of space: Zoltan's recursive bisection, of the cells of the global tiling.
+#pragma once
+
+#include "drystone/contact/tiling.hpp"
+#include "drystone/distributed/communicator.hpp"
+
+#include <memory>
+
+struct Zoltan_Struct;
+
+namespace drystone {
+
+/// A cell of the coarsest grid and the work in it.
+template <int d>
+struct WeighedCell {
+    Vec<d> centre;
+    double weight = 1;
+};
+
+template <int d>
+class Partition {
+public:
+    explicit Partition(const Communicator& team);
+
+    /// Cuts space anew so that each rank gets about the same weight. Cells may be named by several ranks: weights add up. Collective.
+    void balance(std::span<const WeighedCell<d>> cells);
+
+    /// The rank that has a cell, by its centre.
+    [[nodiscard]] int rank_of(const Vec<d>& centre) const;
+    /// All ranks whose part a box meets. Appends, sorted, without doubles among what it appends.
+    void ranks_in(const Vec<d>& lower, const Vec<d>& upper, std::vector<int>& ranks) const;
+    /// This rank's part of space, before it is rounded to whole cells; infinite at the outside.
+    [[nodiscard]] const Bounds<d>& ours() const { return ours_; }
+
+private:
+    struct Destroy {
+        void operator()(Zoltan_Struct* zoltan) const;
+    };
+    const Communicator* team_;
+    std::unique_ptr<Zoltan_Struct, Destroy> zoltan_;
+    Bounds<d> ours_;
+    mutable std::vector<int> found_;
+};
+
+}  // namespace drystone

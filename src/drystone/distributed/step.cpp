@@ -1,0 +1,272 @@
+#include "drystone/distributed/step.hpp"
+
+#include "drystone/base/error.hpp"
+#include "drystone/base/parallel.hpp"
+#include "drystone/grains/step_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace drystone {
+
+namespace {
+
+/// How far beyond its bounding ball a body may touch something before parts are made again: its reach, its skin (collide/detect.hpp), and the
+/// way to the middle of the step where contacts are looked for there.
+template <int d>
+void choose_margins(const Scene<d>& scene, const StepOptions& options, double h, const StepMemory<d>& memory,
+                    const Part<d>& part, std::vector<double>& margin) {
+    margin.assign(scene.bodies.count(), 0.0);
+    const bool middle = options.scheme == Scheme::moreau_jean;
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        if (part.owner[i] == everywhere) continue;
+        const double outer = scene.outer_radius(i);
+        margin[i] = memory.reach[i] + options.detect.skin * std::clamp(scene.inner_radius(i), 0.0, outer) +
+                    (middle ? 0.5 * h * scene.bodies.velocity[i].norm() : 0.0) + 1e-6 * outer;
+    }
+}
+
+/// The work in each cell, of the contacts that this rank visits.
+template <int d>
+void weigh_cells(const Held<d>& held, const TileGrid<d>& grid, std::vector<WeighedCell<d>>& work) {
+    std::map<std::array<std::int32_t, d>, double> weight;
+    for (const TilePlace<d>& place : held.places) {
+        if (held.ours[place.contact] == 0) continue;
+        std::array<std::int32_t, d> key;
+        std::copy_n(place.coarse.data(), d, key.begin());
+        weight[key] += 1;
+    }
+    work.clear();
+    for (const auto& [key, w] : weight)
+        work.push_back({grid.centre(Eigen::Map<const Image<d>>(key.data())), w});
+}
+
+/// A number from 0.5 to 1.5 that follows from a place and a count: what throws a cut off balance in tests.
+template <int d>
+double any_factor(const Vec<d>& x, std::int64_t count) {
+    std::uint64_t bits = static_cast<std::uint64_t>(count) * 0x9e3779b97f4a7c15U;
+    for (int k = 0; k < d; ++k)
+        bits = (bits ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(1e3 * x[k])))) *
+               0xbf58476d1ce4e5b9U;
+    return 0.5 + std::ldexp(static_cast<double>((bits ^ (bits >> 31)) >> 11), -53);
+}
+
+/// Cuts space anew where that is due; true if it did.
+template <int d>
+bool rebalance(Part<d>& part) {
+    const bool forced = part.balancing.force_every > 0 &&
+                        part.steps % part.balancing.force_every == part.balancing.force_every - 1;
+    const bool due = part.imbalance > part.balancing.threshold &&
+                     part.imbalance > part.balancing.hysteresis * part.balance.reached;
+    if (part.team->count() == 1 || part.steps == 0 || !(forced || due)) return false;
+    std::vector<WeighedCell<d>> cells = part.work;
+    if (forced)
+        for (WeighedCell<d>& cell : cells) cell.weight *= any_factor<d>(cell.centre, part.steps);
+    part.partition.balance(cells);
+    part.balance.measure = true;
+    ++part.balance.cuts;
+    return true;
+}
+
+}  // namespace
+
+template <int d>
+void check_for_ranks(const Scene<d>& scene, const StepOptions& options) {
+    const char* const cure = "run it on one rank";
+    if (!scene.joints.empty()) fail("joint", "joints do not run on several ranks yet", cure);
+    if (scene.cell.any()) fail("cell", "a cell under a stress does not run on several ranks yet", cure);
+    for (const Drive<d>& drive : scene.drives)
+        if (drive.guide)
+            fail("drive", "a guided body (a servo wall) does not run on several ranks yet", cure);
+    if (options.elastic_limit)
+        fail("solver.forces", "forces of the elastic limit are not found on several ranks yet", cure);
+}
+
+template <int d>
+StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory, Part<d>& part) {
+    const Communicator& team = *part.team;
+    StepRecord record;
+    StepSums sums;
+    StageClock stages;
+    StepSeconds& seconds = record.seconds;
+    SolveSettings solving = options.solve;
+    solving.threads = resolve_threads(options.solve.threads);
+    const int threads = solving.threads;
+    const double theta = options.theta_or_default();
+    ConeProblem& problem = memory.assembled.problem;
+    DetectOptions detecting = options.detect;
+    detecting.threads = threads;
+
+    // Shared: the shortest step that any body asks for.
+    const double h = record.h = options.displacement > 0
+                                    ? -team.largest(-choose_step(scene, options.h, options.displacement))
+                                    : options.h;
+    drive(scene, h);
+    free_velocities(scene, h, threads, memory.v_free);
+    choose_reach(scene, options, h, memory.v_free, memory.reach);
+    stages.end(seconds.free);
+
+    // Shared: how large bodies are, and whether anybody's neighbours no longer hold; then bodies go to where they belong.
+    const bool cut = rebalance(part);
+    bool hold = part.is_cut && !cut;
+    at_detection(scene, options, h, memory, [&] {
+        hold = hold && neighbours_hold<d>(scene, memory.reach, detecting, memory.neighbours);
+    });
+    const TileSizes here = tile_sizes<d>(scene, memory.reach);
+    std::array<double, 3> agreed = {here.radius, here.size, hold ? 0.0 : 1.0};
+    team.largest(agreed);
+    const TileGrid<d> grid(scene.domain, {agreed[0], agreed[1]}, TilingOptions{}.cell_width);
+    // Cells that have changed size have other owners; bodies must be with those of their cells.
+    if (agreed[2] > 0 || grid.unit != part.grid.unit) {
+        std::vector<double> margin;
+        choose_margins(scene, options, h, memory, part, margin);
+        make_parts<d>(scene, margin, grid, part, memory.warm);
+        free_velocities(scene, h, threads, memory.v_free);
+        choose_reach(scene, options, h, memory.v_free, memory.reach);
+        choose_margins(scene, options, h, memory, part, margin);
+        connect_ghosts<d>(scene, margin, part);
+        memory.neighbours.valid = false;
+    }
+    part.grid = grid;
+
+    at_detection(scene, options, h, memory,
+                 [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
+    Held<d> held;
+    choose_held<d>(scene, memory.reach, grid, threads, part, memory.contacts, held);
+    find_overlap(scene, memory.contacts, record);
+    stages.end(seconds.detect);
+
+    assemble(scene, memory.contacts, memory.v_free,
+             {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
+    // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
+    part.ghosts.start(problem.f.data(), problem.body_dim);
+    part.ghosts.finish(problem.f.data(), problem.body_dim);
+    weigh_cells(held, grid, part.work);
+    tile_places<d>(scene, memory.contacts, held.places, {.threads = threads}, problem.tiling, held.ours,
+                   held.colours);
+    Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
+    // Shared: what was remembered, from where it was kept.
+    recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
+    halo.share_from_home(memory.solution.r);
+    stretch_springs(memory.contacts, memory.solution.r, problem);
+    stages.end(seconds.assemble);
+
+    // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
+    const Delassus W(problem, threads, &halo.exchange());
+    record.solve = solve(W, solving, memory.solution);
+    if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
+        Vector r;
+        recall(memory.warm, memory.contacts, problem, h, r);
+        halo.share_from_home(r);
+        memory.solution = W.complete(r);
+    }
+    remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home);
+    stages.end(seconds.solve);
+
+    const Counted counted{part.own, held.ours};
+    for (const std::uint8_t ours : held.ours)
+        if (ours != 0) sums.contacts.add(1);
+    if (options.account) account_before(scene, memory, h, theta, counted, sums);
+    stages.end(seconds.account);
+
+    integrate(scene, h, theta, memory.v_free, memory.solution.v, threads);
+    record.time = scene.time;
+    stages.end(seconds.integrate);
+
+    if (options.account) account_after(scene, counted, sums);
+    // Shared: sums and extremes of the record.
+    team.sum(sums.sums);
+    sums.write(record);
+    std::array<double, 3> worst = {record.overlap, record.relative_overlap,
+                                   static_cast<double>(std::count(held.ours.begin(), held.ours.end(), 1))};
+    team.largest(worst);
+    record.overlap = worst[0];
+    record.relative_overlap = worst[1];
+    part.imbalance = record.contacts > 0 ? worst[2] * team.count() / static_cast<double>(record.contacts) : 1;
+    if (part.balance.measure) part.balance.reached = part.imbalance;
+    part.balance.measure = false;
+    ++part.steps;
+    stages.end(seconds.account);
+    return record;
+}
+
+namespace {
+
+/// Sinks take away what they hold on each rank. Sources need to know what is near them: all ranks borrow that, and draw the same grains;
+/// parts that are made anew then keep each where it belongs.
+template <int d>
+void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>& memory,
+                 RunProgress& progress, Part<d>& part) {
+    FeedChange change;
+    std::vector<std::uint8_t> gone;
+    std::vector<ExactSum> sums;
+    // Before the first cut every rank has every body, and one of them counts.
+    std::vector<std::uint8_t> counted(scene.bodies.count(), 0);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        counted[i] = part.owner[i] == part.team->rank() || (part.owner[i] < 0 && part.team->rank() == 0);
+    find_drained<d>(scene, feeds, counted, gone, sums);
+    part.team->sum(sums);
+    std::vector<int> left;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (gone[i] == 0) left.push_back(part.owner[i]);
+    drain(scene, gone, sums, progress.feed, change);
+    part.owner = std::move(left);
+    if (pours(scene, feeds, h, progress.feed)) {
+        for (const Source<d>& source : feeds.sources) {
+            const double radius = largest_radius(scene, source.recipe);
+            borrow_near(scene, bounds_of<d>(source.region).widened(2 * radius), part);
+        }
+    }
+    pour(scene, feeds, h, progress.feed, change);
+    part.owner.resize(scene.bodies.id.size(), unassigned);
+    progress.summary.fed_energy += change.energy;
+    if (change.any()) memory.neighbours.valid = false;
+}
+
+template <int d>
+StopReason reason_to_stop(const RunOptions& options, const StepRecord& record, StopState& state) {
+    if (!options.stop.kinetic_below && !options.stop.window) return StopReason::none;
+    return should_stop(options.stop, record.time, record.h, record.energy.kinetic, state);
+}
+
+}  // namespace
+
+template <int d>
+void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
+              RunProgress& progress, Part<d>& part, const Observer<d>& observe) {
+    const bool adapts = options.step.displacement > 0;
+    StepOptions stepping = options.step;
+    // The stop rule asks for energies.
+    stepping.account = stepping.account || options.stop.kinetic_below || options.stop.window;
+    check_for_ranks(scene, stepping);
+    if (part.owner.empty()) own_nothing_yet(scene, part);
+    progress.stopped = StopReason::none;
+    while (options.end - scene.time > 1e-6 * options.step.h) {
+        const double begin = scene.time;
+        if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
+        if (!feeds.empty()) {
+            if (adapts)
+                stepping.h = -part.team->largest(-choose_step(scene, stepping.h, options.step.displacement));
+            feed_before(scene, feeds, stepping.h, memory, progress, part);
+        }
+        const StepRecord record = step(scene, stepping, memory, part);
+        if (!feeds.empty() && record.h < stepping.h)
+            take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);
+        progress.summary.add(record);
+        progress.stopped = reason_to_stop<d>(options, record, progress.stop);
+        if (observe && !observe(scene, memory, record)) break;
+        if (progress.stopped != StopReason::none) break;
+    }
+}
+
+#define DRYSTONE_STEP(d)                                                                                \
+    template void check_for_ranks(const Scene<d>&, const StepOptions&);                                 \
+    template StepRecord step(Scene<d>&, const StepOptions&, StepMemory<d>&, Part<d>&);                  \
+    template void simulate(Scene<d>&, const RunOptions&, const Feeds<d>&, StepMemory<d>&, RunProgress&, \
+                           Part<d>&, const Observer<d>&)
+DRYSTONE_STEP(2);
+DRYSTONE_STEP(3);
+#undef DRYSTONE_STEP
+
+}  // namespace drystone

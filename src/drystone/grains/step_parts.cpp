@@ -1,0 +1,168 @@
+#include "drystone/grains/step_parts.hpp"
+
+#include "drystone/grains/motion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drystone {
+
+template <int d>
+void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
+                  std::vector<double>& reach) {
+    constexpr int n = body_velocities<d>;
+    const Bodies<d>& bodies = scene.bodies;
+    reach.assign(bodies.count(), 0.0);
+    if (options.scheme == Scheme::moreau_jean) return;
+    // Images of a shrinking cell come nearer by themselves. (Those of a sheared one pass as their neighbours inside do.)
+    const double cell = 0.5 * scene.domain.rate.cwiseProduct(scene.domain.period).cwiseAbs().sum();
+    for (Index i = 0; i < bodies.count(); ++i) {
+        if (!bodies.yields(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) continue;
+        const auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
+        double way = v.template head<d>().norm();
+        // A ball's surface does not move when it turns; a half-space or a mesh that turns is taken as slow.
+        if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)) && std::isfinite(scene.outer_radius(i)))
+            way += v.template tail<spins<d>>().norm() * scene.outer_radius(i);
+        way += cell;
+        const double least = bodies.is_free(i) ? options.reach * scene.inner_radius(i) : 0;
+        reach[i] = std::max(least, 2 * h * way);
+    }
+}
+
+template <int d>
+void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record) {
+    for (const Contact<d>& c : contacts) {
+        if (-c.gap <= 0) continue;
+        const double size =
+            std::min(scene.bodies.is_free(c.a) ? scene.inner_radius(c.a) : scene.inner_radius(c.b),
+                     scene.bodies.is_free(c.b) ? scene.inner_radius(c.b) : scene.inner_radius(c.a));
+        record.overlap = std::max(record.overlap, -c.gap);
+        record.relative_overlap = std::max(record.relative_overlap, -c.gap / size);
+    }
+}
+
+namespace {
+
+/// With the mean of the velocities at begin and end.
+template <int d>
+void account_contacts(const Scene<d>& scene, const StepMemory<d>& memory, const Counted& counted,
+                      StepSums& sums) {
+    constexpr int n = body_velocities<d>;
+    const Bodies<d>& bodies = scene.bodies;
+    for (Index i = 0; i < memory.assembled.contacts; ++i) {
+        if (!counted.contact(i)) continue;
+        const Contact<d>& c = memory.contacts[i];
+        const Vec<d> impulse = impulse_of(memory.assembled, memory.solution.r, c, i);
+        if (impulse.isZero(0)) continue;
+        const Spin<d> turning = torque_of(memory.assembled, memory.solution.r, c, i);
+        sums.active.add(1);
+        double work = 0;
+        auto side = [&](Index j, const Vec<d>& arm, double sign) {
+            if (!bodies.is_free(j)) {
+                sums.work_held.add(-sign * (impulse.dot(bodies.velocity[j] + cross(bodies.spin[j], arm) +
+                                                        belt_velocity(scene, j, c.normal)) +
+                                            turning.dot(bodies.spin[j])));
+                return;
+            }
+            const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(j) * n);
+            const auto free = memory.v_free.template segment<n>(static_cast<Eigen::Index>(j) * n);
+            const Vec<d> velocity = 0.5 * (bodies.velocity[j] + end.template head<d>());
+            // The spin that the step starts from is the free one: see free_velocities.
+            const Spin<d> spin = 0.5 * (free.template tail<spins<d>>() + end.template tail<spins<d>>());
+            work += sign * (impulse.dot(velocity + cross(spin, arm)) + turning.dot(spin));
+        };
+        side(c.a, c.arm_a, 1);
+        side(c.b, c.arm_b, -1);
+        sums.work_contacts.add(work);
+    }
+}
+
+template <int d>
+void account_joints(const Scene<d>& scene, const StepMemory<d>& memory, StepSums& sums) {
+    constexpr int n = body_velocities<d>;
+    const Bodies<d>& bodies = scene.bodies;
+    Index offset = memory.assembled.joint_offset();
+    for (const JointBlocks<d>& joint : memory.assembled.joints) {
+        for (int k = 0; k < joint.count; ++k) {
+            const JointBlock<d>& block = joint.block[k];
+            const auto r = memory.solution.r.segment(offset, block.cone.dim);
+            auto side = [&](Index j, const BodyRows<d>& rows) {
+                if (j < 0 || !bodies.is_free(j)) return;
+                const auto at = static_cast<Eigen::Index>(j) * n;
+                Eigen::Matrix<double, n, 1> twice = memory.solution.v.template segment<n>(at);
+                twice.template head<d>() += bodies.velocity[j];
+                twice.template tail<spins<d>>() += memory.v_free.template segment<spins<d>>(at + d);
+                sums.work_joints.add(0.5 * r.dot(rows * twice));
+            };
+            side(joint.a, block.rows_a);
+            side(joint.b, block.rows_b);
+            offset += block.cone.dim;
+        }
+    }
+}
+
+/// Turning energy of a body whose inertia tensor turns with it, for a given spin and the present rotation.
+template <int d>
+double turning_energy(const Bodies<d>& bodies, Index i, const Spin<d>& spin) {
+    return 0.5 * spin.dot(inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * spin);
+}
+
+/// The scheme's own share of the work, before the bodies move; what is left of it stands after they have.
+template <int d>
+void account_scheme(const Scene<d>& scene, const StepMemory<d>& memory, double h, double theta,
+                    const Counted& counted, StepSums& sums) {
+    constexpr int n = body_velocities<d>;
+    const Bodies<d>& bodies = scene.bodies;
+    for (Index i = 0; i < bodies.count(); ++i) {
+        if (!bodies.is_free(i) || !counted.body(i)) continue;
+        const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(i) * n);
+        const auto free = memory.v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
+        const Vec<d> change = end.template head<d>() - bodies.velocity[i];
+        sums.work_scheme.add((0.5 - theta) * h * bodies.mass[i] * scene.gravity.dot(change) +
+                             turning_energy<d>(bodies, i, free.template tail<spins<d>>()) -
+                             turning_energy<d>(bodies, i, bodies.spin[i]) -
+                             turning_energy<d>(bodies, i, end.template tail<spins<d>>()));
+    }
+}
+
+}  // namespace
+
+template <int d>
+void account_before(const Scene<d>& scene, const StepMemory<d>& memory, double h, double theta,
+                    const Counted& counted, StepSums& sums) {
+    account_contacts(scene, memory, counted, sums);
+    account_joints(scene, memory, sums);
+    account_scheme(scene, memory, h, theta, counted, sums);
+}
+
+template <int d>
+void account_after(const Scene<d>& scene, const Counted& counted, StepSums& sums) {
+    const Bodies<d>& bodies = scene.bodies;
+    for (Index i = 0; i < bodies.count(); ++i) {
+        if (!bodies.is_free(i) || !counted.body(i)) continue;
+        const double turning = turning_energy<d>(bodies, i, bodies.spin[i]);
+        sums.work_scheme.add(turning);
+        sums.kinetic.add(0.5 * bodies.mass[i] * bodies.velocity[i].squaredNorm() + turning);
+        sums.potential.add(-bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i)));
+    }
+}
+
+void StepSums::write(StepRecord& record) const {
+    record.contacts = static_cast<std::int64_t>(contacts.value());
+    record.active = static_cast<std::int64_t>(active.value());
+    record.work = {work_contacts.value(), work_joints.value(), work_held.value(), work_scheme.value()};
+    record.energy = {kinetic.value(), potential.value()};
+}
+
+#define DRYSTONE_STEP_PARTS(d)                                                                          \
+    template void choose_reach(const Scene<d>&, const StepOptions&, double, const Vector&,              \
+                               std::vector<double>&);                                                   \
+    template void find_overlap(const Scene<d>&, const ContactSet<d>&, StepRecord&);                     \
+    template void account_before(const Scene<d>&, const StepMemory<d>&, double, double, const Counted&, \
+                                 StepSums&);                                                            \
+    template void account_after(const Scene<d>&, const Counted&, StepSums&)
+DRYSTONE_STEP_PARTS(2);
+DRYSTONE_STEP_PARTS(3);
+#undef DRYSTONE_STEP_PARTS
+
+}  // namespace drystone

@@ -1,0 +1,81 @@
+// Parts of a step, for those who write one: grains/step.cpp for one rank, distributed/step.cpp for several.
+#pragma once
+
+#include "drystone/base/exact_sum.hpp"
+#include "drystone/base/timer.hpp"
+#include "drystone/grains/motion.hpp"
+#include "drystone/grains/step.hpp"
+
+#include <array>
+#include <span>
+
+namespace drystone {
+
+/// Seconds since the last call.
+class StageClock {
+public:
+    void end(double& stage) {
+        const double now = timer_.seconds();
+        stage += now - last_;
+        last_ = now;
+    }
+
+private:
+    Timer timer_;
+    double last_ = 0;
+};
+
+/// How near a pair must be to enter the problem: 0 for moreau_jean, which takes only what overlaps.
+template <int d>
+void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
+                  std::vector<double>& reach);
+
+/// Calls f with the bodies where the scheme wants its contacts: at the beginning of the step, or in its middle.
+template <int d, class F>
+void at_detection(Scene<d>& scene, const StepOptions& options, double h, StepMemory<d>& memory, F&& f) {
+    if (options.scheme == Scheme::look_ahead) {
+        f();
+        return;
+    }
+    memory.position = scene.bodies.position;
+    memory.rotation = scene.bodies.rotation;
+    drift(scene, 0.5 * h, options.solve.threads);
+    f();
+    scene.bodies.position.swap(memory.position);
+    scene.bodies.rotation.swap(memory.rotation);
+}
+
+/// Which bodies and which contacts are counted: all where a span is empty. Ranks count their own.
+struct Counted {
+    std::span<const std::uint8_t> bodies, contacts;
+    [[nodiscard]] bool body(Index i) const { return bodies.empty() || bodies[i] != 0; }
+    [[nodiscard]] bool contact(Index i) const { return contacts.empty() || contacts[i] != 0; }
+};
+
+/// What a step adds up, in exact sums: the same on any number of ranks.
+struct StepSums {
+    std::array<ExactSum, 8> sums;
+    ExactSum &contacts = sums[0], &active = sums[1];
+    ExactSum &work_contacts = sums[2], &work_joints = sums[3], &work_held = sums[4], &work_scheme = sums[5];
+    ExactSum &kinetic = sums[6], &potential = sums[7];
+
+    StepSums() = default;
+    StepSums(const StepSums&) = delete;
+    StepSums& operator=(const StepSums&) = delete;
+    void write(StepRecord& record) const;
+};
+
+/// Largest overlaps, to record.overlap and record.relative_overlap.
+template <int d>
+void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record);
+
+/// Work of contacts, joints and the scheme, before the bodies move: the velocities at the beginning are in the scene, those at the end in the
+/// solution. Kinetic energy changes by exactly this and the work of gravity.
+template <int d>
+void account_before(const Scene<d>& scene, const StepMemory<d>& memory, double h, double theta,
+                    const Counted& counted, StepSums& sums);
+/// The rest, after they have moved, and the energies.
+template <int d>
+void account_after(const Scene<d>& scene, const Counted& counted, StepSums& sums);
+
+}  // namespace drystone

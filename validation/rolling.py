@@ -22,44 +22,48 @@ def columns(folder, name):
     return {head.split(" (")[0]: data[:, k] for k, head in enumerate(rows[0])}
 
 
+def under_each_law(bench, scene, figures_of):
+    """Runs a scene of scenes/rolling under both laws; `figures_of` makes figures of its measurements."""
+    figures = {}
+    for name, law in LAWS.items():
+        text = set_field(bench.text("rolling", scene), "law", f'"{law}"')
+        summary = bench.run(bench.write(f"{scene}.toml", text))
+        figures[name] = figures_of(columns(summary["folder"], scene)) | {"unsolved": summary["unsolved"]}
+    return figures
+
+
 def disk(bench):
     """Deceleration, time and place of the stop, and the speed afterwards; expected 0.14 m/s^2, 7.142857 s, 3.571429 m."""
     import numpy as np
 
-    figures = {}
-    for name, law in LAWS.items():
-        text = set_field(bench.text("rolling", "disk"), "law", f'"{law}"')
-        summary = bench.run(bench.write("disk.toml", text))
-        c = columns(summary["folder"], "disk")
+    def figures_of(c):
         t, x, v = c["time"], c["centre_x"], c["velocity_x"]
         rolls = (t > 0.1) & (t < 7)
         # A step at whose end the disk stands: it stopped within it, and what is left of the line tells where.
         deceleration = -float(np.polyfit(t[rolls], v[rolls], 1)[0])
         at_rest = np.nonzero(np.abs(v) < 1e-9)[0][0]
         stop = float(t[at_rest - 1] + v[at_rest - 1] / deceleration)
-        figures[name] = {"deceleration": deceleration, "stop": stop, "way": float(x[-1]),
-                         "rest": float(np.abs(v[at_rest:]).max()), "unsolved": summary["unsolved"]}
-    return figures
+        return {"deceleration": deceleration, "stop": stop, "way": float(x[-1]), "rest": float(np.abs(v[at_rest:]).max())}
+
+    return under_each_law(bench, "disk", figures_of)
 
 
 def top(bench):
     """The rate at which a spinning ball slows down over sigma m g / I."""
     import numpy as np
 
-    figures = {}
-    for name, law in LAWS.items():
-        text = set_field(bench.text("rolling", "top"), "law", f'"{law}"')
-        summary = bench.run(bench.write("top.toml", text))
-        c = columns(summary["folder"], "top")
-        mass = 8500 * 4 / 3 * math.pi * 0.05**3
-        inertia = 0.4 * mass * 0.05**2
+    mass = 8500 * 4 / 3 * math.pi * 0.05**3
+    inertia = 0.4 * mass * 0.05**2
+    expected = 0.002 * mass * GRAVITY / inertia
+
+    def figures_of(c):
         spin = np.sqrt(2 * c["kinetic_rotation"] / inertia)
-        expected = 0.002 * mass * GRAVITY / inertia
         turns = spin > 1
         slope = -float(np.polyfit(c["time"][turns], spin[turns], 1)[0])
-        figures[name] = {"ratio": slope / expected, "stop": float(c["time"][np.nonzero(spin < 1e-9)[0][0]]),
-                         "expected_stop": 20 / expected, "rest": float(spin[-1]), "unsolved": summary["unsolved"]}
-    return figures
+        return {"ratio": slope / expected, "stop": float(c["time"][np.nonzero(spin < 1e-9)[0][0]]),
+                "expected_stop": 20 / expected, "rest": float(spin[-1])}
+
+    return under_each_law(bench, "top", figures_of)
 
 
 def guideway(bench):

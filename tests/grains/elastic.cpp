@@ -86,11 +86,11 @@ TEST(Elastic, ATangentialSpringHoldsAndReturns) {
     EXPECT_NEAR((scene.bodies.position[ball][0] - before) * ratio * k / push, 0, 1e-4);
 }
 
-TEST(Elastic, ABeamOnThreeSupportsSharesItsLoadEvenly) {
-    Scene<2> scene;
+/// A beam on three disks at -1, 0 and 1; answers the beam.
+Index add_beam(Scene<2>& scene, double stiffness) {
     PairLaw law;
     law.friction = 0;
-    law.stiffness = 1e6;
+    law.stiffness = stiffness;
     scene.materials.add({"stone", 1000}, law);
     scene.gravity = {0, -g};
     const Index disk = scene.add_shape(Ball<2>{0.1});
@@ -104,7 +104,12 @@ TEST(Elastic, ABeamOnThreeSupportsSharesItsLoadEvenly) {
     BodyPlan<2> beam;
     beam.shape = scene.add_shape(make_rectangle({1.2, 0.1}));
     beam.pose.position = {0, 0.1};
-    const Index bar = scene.add_body(beam);
+    return scene.add_body(beam);
+}
+
+TEST(Elastic, ABeamOnThreeSupportsSharesItsLoadEvenly) {
+    Scene<2> scene;
+    const Index bar = add_beam(scene, 1e6);
     StepMemory<2> memory;
     const StepOptions o = options(2e-3);
     simulate<2>(scene, {o, 4}, memory);
@@ -112,6 +117,33 @@ TEST(Elastic, ABeamOnThreeSupportsSharesItsLoadEvenly) {
     for (Index i = 0; i < 3; ++i) {
         const Vec<2> force = impulse_of(memory.assembled, memory.solution.r, memory.contacts[i], i) / o.h;
         EXPECT_NEAR(force.norm() / (scene.bodies.mass[bar] * g / 3), 1, 1e-7);
+    }
+}
+
+// A joint that yields leaves the rigid supports as undetermined as they were: the elastic limit has to find their forces.
+TEST(Elastic, TheElasticLimitOfABeamThatHangsOnASpringToo) {
+    Scene<2> scene;
+    const Index bar = add_beam(scene, 0);
+    const double weight = scene.bodies.mass[bar] * g, pull = 0.4 * weight;
+    Joint<2> spring;
+    spring.kind = JointKind::spring;
+    spring.a = scene.bodies.id[bar];
+    spring.point_a = {0.5, 0};
+    spring.point_b = {0.5, 2.1};
+    spring.length = 1;
+    spring.stiffness = pull;  // stretched by 1 m
+    scene.joints.push_back(spring);
+    StepOptions o = sample::options(2e-3, 1e-11);
+    o.elastic_limit = true;
+    StepMemory<2> memory;
+    const StepRecord record = step<2>(scene, o, memory);
+    ASSERT_TRUE(record.forces);
+    EXPECT_EQ(record.forces->status, Status::solved) << record.forces->message;
+    ASSERT_EQ(memory.contacts.size(), 3U);
+    for (Index i = 0; i < 3; ++i) {
+        const double x = scene.bodies.position[memory.contacts[i].a][0];
+        const Vec<2> force = impulse_of(memory.assembled, memory.solution.r, memory.contacts[i], i) / o.h;
+        EXPECT_NEAR(force.norm() / ((weight - pull) / 3 - 0.25 * pull * x), 1, 1e-6) << x;
     }
 }
 

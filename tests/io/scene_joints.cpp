@@ -8,6 +8,7 @@ namespace drystone {
 namespace {
 
 using testing::fault_lines;
+using testing::faults;
 using testing::read;
 
 const std::string bodies = R"(
@@ -162,6 +163,66 @@ TEST(SceneLaws, ElasticContactsNeedTheWholeStep) {
         fault_lines("dimension = 2\n[scheme]\nname = \"moreau-jean\"\ncontacts = \"elastic\"\n");
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_NE(lines[0].find("scheme.contacts"), std::string::npos);
+}
+
+TEST(SceneLaws, ElasticContactsNeedASpring) {
+    const std::string elastic = "dimension = 2\n[scheme]\ncontacts = \"elastic\"\n";
+    const std::string fault =
+        "scene.toml:3: scheme.contacts: no material has a stiffness or a modulus and no pair a stiffness, so "
+        "that all contacts would be rigid; give stiffness (N/m) or young (Pa) in a [[material]] or stiffness "
+        "in a [[pair]], or set contacts = \"rigid\"";
+    EXPECT_EQ(fault_lines(elastic), std::vector{fault});
+    EXPECT_EQ(fault_lines(elastic + "[[material]]\nname = \"a\"\n"), std::vector{fault});
+    EXPECT_EQ(faults(elastic + "[[material]]\nname = \"a\"\nstiffness = 1e5\n"), "");
+    EXPECT_EQ(faults(elastic + "[[material]]\nname = \"a\"\nyoung = 1e9\n"), "");
+    EXPECT_EQ(faults(elastic + "[[material]]\nname = \"a\"\n[[pair]]\nmaterials = [\"a\", \"a\"]\nstiffness "
+                               "= 1e5\n"),
+              "");
+    // A spring that was meant and is at fault is not said to be missing.
+    EXPECT_EQ(fault_lines(elastic + "[[material]]\nname = \"a\"\nstiffness = -1\n"),
+              std::vector<std::string>{
+                  "scene.toml:6: material[0].stiffness: -1; give a positive stiffness in N/m"});
+}
+
+TEST(SceneLaws, TheElasticLimitTakesSpringsOfOneKind) {
+    const auto scene = [](int dimension, const std::string& forces, const std::string& rest) {
+        return "dimension = " + std::to_string(dimension) + "\n" + forces +
+               "[[material]]\nname = \"rubber\"\nstiffness = 1e5\n"
+               "[[material]]\nname = \"steel\"\nyoung = 2e11\n" +
+               rest;
+    };
+    const auto balls = [](int dimension, const std::string& material, int count, bool held = false) {
+        std::string text;
+        for (int k = 0; k < count; ++k) {
+            text += dimension == 2
+                        ? "[[body]]\nshape = { type = \"disk\", radius = 1 }\nposition = [0, 0]\n"
+                        : "[[body]]\nshape = { type = \"sphere\", radius = 1 }\nposition = [0, 0, 0]\n";
+            text += "material = \"" + material + (held ? "\"\nheld = true\n" : "\"\n");
+        }
+        return text;
+    };
+    const std::string solver = "[solver]\nforces = \"elastic-limit\"\n",
+                      output = "[output]\nforces = \"elastic-limit\"\n";
+    const std::string both = balls(3, "rubber", 2) + balls(3, "steel", 2);
+    const std::string fault =
+        ".forces: \"elastic-limit\" cannot weigh forces of Hooke's springs against those of Hertz': contacts "
+        "of "
+        "rubber with rubber have a stiffness (N/m), those of steel with steel have young (Pa) alone; give "
+        "every pair that touches a stiffness, or leave stiffness out and give young";
+    EXPECT_EQ(fault_lines(scene(3, solver, both)), std::vector{"scene.toml:3: solver" + fault});
+    EXPECT_EQ(fault_lines(scene(3, output, both)), std::vector{"scene.toml:3: output" + fault});
+    EXPECT_EQ(fault_lines(scene(3, solver + output, both)).size(), 2U);
+    // Fed later on.
+    const std::string source =
+        "[[source]]\nrate = 1\nshape = { type = \"sphere\", radius = 0.1 }\nmaterial = "
+        "\"steel\"\nregion = { type = \"box\", lower = [0,0,0], upper = [1,1,1] }\n";
+    EXPECT_EQ(fault_lines(scene(3, solver, balls(3, "rubber", 2) + source)),
+              std::vector{"scene.toml:3: solver" + fault});
+    // Steel never touches steel: one grain of it, or all of it held. In the plane both are in N/m. Nobody asks.
+    EXPECT_EQ(faults(scene(3, solver, balls(3, "rubber", 2) + balls(3, "steel", 1))), "");
+    EXPECT_EQ(faults(scene(3, solver, balls(3, "rubber", 2) + balls(3, "steel", 2, true))), "");
+    EXPECT_EQ(faults(scene(2, solver, balls(2, "rubber", 2) + balls(2, "steel", 2))), "");
+    EXPECT_EQ(faults(scene(3, "", both)), "");
 }
 
 TEST(SceneLaws, ABodyMayHaveAnInertiaOfItsOwn) {

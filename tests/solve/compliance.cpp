@@ -15,15 +15,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-SolveSettings settings_of(const SolverOptions& solver, Law law, double tolerance) {
-    SolveSettings s;
-    s.solver = solver;
-    s.law = law;
-    s.goal.tolerance = tolerance;
-    s.goal.time_limit = 20;
-    return s;
-}
-
 bool takes(const NamedSolver& solver, Law law) {
     return law == Law::coulomb ? solver.coulomb : solver.associated;
 }

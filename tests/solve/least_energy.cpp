@@ -148,6 +148,119 @@ TEST(LeastEnergy, BeamFromAnyPointOfTheSolutionSet) {
     }
 }
 
+namespace {
+
+/// The beam on three rigid supports, held up by a spring at x = 0.5 as well, which pushes with 4 at rest: u = H v + w + C r = 0.
+/// Of what is left, 6 with the torque -2, the three bear 3, 2, 1.
+ConeProblem beam_with_spring(double compliance, double weight = 10) {
+    ConeProblem p = beam({-1, 0, 1});
+    p.f[1] = -weight;
+    p.add_block(Cone::free(1));
+    p.add_entry(0, std::array{0.0, 1.0, 0.5});
+    p.w = vector_of({0, 0, 0, -4 * compliance});
+    p.compliance = vector_of({0, 0, 0, compliance});
+    return p;
+}
+
+}  // namespace
+
+// One block that yields says nothing about the others: its own impulse is known, theirs are not.
+TEST(LeastEnergy, BeamOnThreeSupportsBesideASpring) {
+    // Stiff, and so soft that what it takes from W drowns the masses.
+    for (double compliance : {1e-3, 2.0, 1e8}) {
+        for (bool separate : {true, false}) {
+            ConeProblem p = beam_with_spring(compliance);
+            if (!separate) {
+                const Eigen::Vector3d inverse(1, 1, 3);
+                p.mass = SparseInverseMass{Eigen::MatrixXd(inverse.asDiagonal()).sparseView()};
+            }
+            const Delassus W(p);
+            // What is out of balance is the root of a product with W if masses are coupled: half of the digits are lost.
+            const double tolerance = separate ? 1e-13 : 1e-8;
+            for (double other : {-1.0, 0.0, 0.5, 1.0}) {
+                ConeSolution s = W.complete(vector_of({3 + other, 2 - 2 * other, 1 + other, 4}));
+                ASSERT_LT(s.v.norm(), 1e-14);
+                const SolveReport report = least_energy(W, Law::coulomb, hooke(p), to(tolerance), s);
+                EXPECT_EQ(report.status, Status::solved) << report.message;
+                EXPECT_LT((s.r - vector_of({3, 2, 1, 4})).norm(), 100 * tolerance)
+                    << compliance << " " << separate << " " << other << ": " << s.r.transpose();
+                EXPECT_EQ(s.r[3], 4);
+            }
+        }
+    }
+}
+
+// Nothing but the spring loads the supports: H^T r* = 0, and is no measure of what they bear.
+TEST(LeastEnergy, SupportsPressedByASpringAlone) {
+    ConeProblem p = beam_with_spring(0.5, 0);
+    p.H.value.back() = 0;  // the spring in the middle, pressing with 6
+    p.w[3] = 3;
+    const Delassus W(p);
+    for (double middle : {0.0, 5.0, 6.0}) {
+        ConeSolution s = W.complete(vector_of({3 - middle / 2, middle, 3 - middle / 2, -6}));
+        const SolveReport report = least_energy(W, Law::associated, hooke(p), to(1e-13), s);
+        EXPECT_EQ(report.status, Status::solved) << report.message;
+        EXPECT_LT((s.r - vector_of({2, 2, 2, -6})).norm(), 1e-11) << s.r.transpose();
+    }
+}
+
+// A contact that yields, in all its rows, beside rigid ones: sweeps and Newton's method both leave it alone.
+TEST(LeastEnergy, PackingsWithContactsThatYieldHaveOneAnswer) {
+    int other_starts = 0;
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+        ConeProblem p = random_bodies({.bodies = 8, .contacts = 60, .seed = seed}, [](int k) {
+            return k % 5 == 0   ? Cone::wrench(6, 0.7, 0.2, 0.1)
+                   : k % 5 == 1 ? Cone::ray()
+                                : Cone::second_order(3, 0.9);
+        });
+        p.compliance = Vector::Zero(p.rows());
+        for (Index i = 0; i < p.blocks(); i += 7) {
+            p.compliance.segment(p.offset[i], p.cones[i].dim).setConstant(i % 2 == 0 ? 0.1 : 1.0);
+        }
+        const Delassus W(p);
+        Vector first, first_rigid;
+        for (int start = 0; start < 3; ++start) {
+            ConeSolution s = solved(W, Law::associated, 1e-11, Vector::Constant(p.rows(), 4.0 * start));
+            const Vector given = s.r;
+            const SolveReport report = least_energy(W, Law::associated, hooke(p), to(1e-11), s);
+            EXPECT_EQ(report.status, Status::solved) << seed << " " << report.message;
+            EXPECT_LT(report.residual.law, 1e-8) << seed;
+            for (Index i = 0; i < p.blocks(); i += 7) {
+                const auto rows = [&](const Vector& r) { return r.segment(p.offset[i], p.cones[i].dim); };
+                EXPECT_EQ(rows(s.r), rows(given)) << i;
+            }
+            if (start == 0) {
+                first = s.r;
+                first_rigid = given;
+            }
+            other_starts += (given - first_rigid).norm() > 1e-2 * given.norm() ? 1 : 0;
+            EXPECT_LT((s.r - first).norm(), 1e-6 * first.norm()) << seed << ": " << report.message;
+        }
+    }
+    EXPECT_GE(other_starts, 4);  // or there would have been nothing to find
+}
+
+TEST(LeastEnergy, BlocksThatYieldInAllRowsOrInSome) {
+    ConeProblem p = beam({-1, 0, 1});
+    p.compliance = vector_of({0.1, 0.2, 0.3});
+    ConeSolution s = solved(Delassus(p), Law::coulomb, 1e-12);
+    const Vector unique = s.r;
+    SolveReport report = least_energy(Delassus(p), Law::coulomb, hooke(p), to(1e-13), s);
+    EXPECT_EQ(report.status, Status::solved);
+    EXPECT_EQ(s.r, unique);
+
+    p.add_block(Cone::second_order(2, 0.5));
+    p.add_entry(0, std::array{0.0, 1.0, 0.5, 1.0, 0.0, 0.0});
+    p.w = Vector::Zero(5);
+    p.compliance = vector_of({0, 0, 0, 0.1, 0});
+    s = solved(Delassus(p), Law::coulomb, 1e-12);
+    const Vector before = s.r;
+    report = least_energy(Delassus(p), Law::coulomb, hooke(p), to(1e-13), s);
+    EXPECT_EQ(report.status, Status::invalid);
+    EXPECT_NE(report.message.find("block 3 yields in some of its rows"), std::string::npos) << report.message;
+    EXPECT_EQ(s.r, before);
+}
+
 // Supports off the middle: some lift off in the elastic limit (f >= 0 binds). Against the best of all subsets of supports, each a dense
 // KKT system.
 TEST(LeastEnergy, BeamOnFiveSupportsAgainstDenseSystems) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drystone/cone/delassus.hpp"
-#include "drystone/solve/report.hpp"
+#include "drystone/solve/solve.hpp"
 
 #include <Eigen/Dense>
 
@@ -17,6 +17,15 @@ inline Goal goal_of(double tolerance) {
     Goal goal;
     goal.tolerance = tolerance;
     return goal;
+}
+
+inline SolveSettings settings_of(const SolverOptions& solver, Law law, double tolerance) {
+    SolveSettings s;
+    s.solver = solver;
+    s.law = law;
+    s.goal.tolerance = tolerance;
+    s.goal.time_limit = 20;
+    return s;
 }
 
 /// A problem given by its Delassus matrix W and free velocity b: H = 1, f = 0, w = b.

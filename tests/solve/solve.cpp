@@ -7,19 +7,6 @@
 using namespace drystone;
 using namespace drystone::testing;
 
-namespace {
-
-SolveSettings settings_of(const SolverOptions& solver, Law law, double tolerance) {
-    SolveSettings s;
-    s.solver = solver;
-    s.law = law;
-    s.goal.tolerance = tolerance;
-    s.goal.time_limit = 20;
-    return s;
-}
-
-}  // namespace
-
 // Validation 8: every solver gives the same velocities, with bilateral constraints, under each law it is made for.
 TEST(Solve, EverySolverGivesTheSameVelocities) {
     for (Law law : {Law::coulomb, Law::associated}) {

@@ -336,6 +336,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
 
 template <int d>
 Vec<d> belt_velocity(const Scene<d>& scene, Index body, const Vec<d>& normal) {
+    if (scene.bodies.is_free(body)) return Vec<d>::Zero();  // most are, and drives are of others
     const GlobalId id = scene.bodies.id[body];
     for (const Drive<d>& drive : scene.drives)
         if (drive.body == id) return drive.belt - normal.dot(drive.belt) * normal;

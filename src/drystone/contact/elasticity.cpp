@@ -7,7 +7,8 @@ namespace drystone {
 
 namespace {
 
-constexpr double joint_stiffness = 1000;
+/// Of what is rigid by the scene (joints, and contacts of pairs without a spring) over the mean spring.
+constexpr double rigid_stiffness = 1000;
 
 /// Mindlin: tangential over normal stiffness of two materials, 4 G* / E*.
 double mindlin(const Material& a, const Material& b, double contact_modulus) {
@@ -76,30 +77,33 @@ template <int d>
 Elasticity elasticity_of(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem) {
     Elasticity out;
     out.compliance.resize(problem.rows());
-    std::vector<ContactStiffness> springs(contacts.size());
-    bool all_hertz = !contacts.empty();
-    double mean = 0;
+    std::vector<std::optional<ContactStiffness>> springs(contacts.size());
+    bool hertz = true;
+    double total = 0;
+    Index known = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
-        if (const auto spring = stiffness_of(scene, contacts[i])) {
-            springs[i] = *spring;
-        } else {
-            springs[i] = {1, false, 2 * (1 - 0.3) / (2 - 0.3)};
-        }
-        all_hertz = all_hertz && springs[i].hertz;
-        mean += springs[i].k / static_cast<double>(contacts.size());
+        springs[i] = stiffness_of(scene, contacts[i]);
+        if (!springs[i]) continue;
+        hertz = hertz && springs[i]->hertz;
+        total += springs[i]->k;
+        ++known;
     }
-    out.hertz = all_hertz;
+    const double mean = known > 0 ? total / known : 1.0;
+    out.hertz = hertz && known > 0;
+    const ContactStiffness rigid{known > 0 ? rigid_stiffness * mean : 1.0, out.hertz,
+                                 2 * (1 - 0.3) / (2 - 0.3)};
     for (Index i = 0; i < problem.blocks(); ++i) {
         const Cone& cone = problem.cones[i];
         auto rows = out.compliance.segment(problem.offset[i], cone.dim);
         if (static_cast<std::size_t>(i) >= contacts.size()) {
-            rows.setConstant(1 / (joint_stiffness * (mean > 0 ? mean : 1)));
+            rows.setConstant(1 / (rigid_stiffness * mean));
             continue;
         }
+        const ContactStiffness spring = springs[i].value_or(rigid);
         for (int c = 0; c < cone.dim; ++c) {
             const double lever = lever_of(cone, c);
-            const double ratio = c == 0 ? 1 : 1 / (springs[i].tangential * lever * lever);
-            rows[c] = all_hertz && c > 0 ? ratio : ratio / springs[i].k;
+            const double ratio = c == 0 ? 1 : 1 / (spring.tangential * lever * lever);
+            rows[c] = out.hertz && c > 0 ? ratio : ratio / spring.k;
         }
     }
     return out;

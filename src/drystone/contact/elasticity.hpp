@@ -29,8 +29,10 @@ std::optional<ContactStiffness> stiffness_of(const Scene<d>& scene, const Contac
 double soften(const ContactStiffness& spring, const Cone& cone, double gap, double closing, double h,
               Eigen::Ref<Vector> compliance);
 
-/// The springs of all contacts of the problem, for least_energy. Contacts that are rigid by the scene are all alike; joints are a thousand times
-/// stiffer than the mean contact, so that they come near to rigid ones. Hertz if all springs are.
+/// The springs of all contacts of the problem, for least_energy. What is rigid by the scene, contacts of pairs without a spring and joints, is
+/// a thousand times stiffer than the mean of the springs that are known, so that it comes near to rigid. If none is known, contacts are all
+/// alike and joints a thousand times stiffer. Hertz if all known springs are (in space, Hooke and Hertz together have no common unit:
+/// scene files with both are refused).
 template <int d>
 Elasticity elasticity_of(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem);
 

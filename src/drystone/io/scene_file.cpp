@@ -85,6 +85,75 @@ void read_domain(const Table& root, Domain<d>& domain) {
     table->finish();
 }
 
+bool has_young(const Materials& materials, Index a, Index b) {
+    return materials[a].young > 0 || materials[b].young > 0;
+}
+
+/// Contacts that are to yield and nowhere can.
+void check_elastic(const Table& root, const Materials& materials) {
+    for (Index a = 0; a < materials.count(); ++a) {
+        for (Index b = 0; b <= a; ++b) {
+            if (materials.law(a, b).stiffness > 0 || has_young(materials, a, b)) return;
+        }
+    }
+    root.table("scheme")->fault("contacts",
+                                "no material has a stiffness or a modulus and no pair a stiffness, so that "
+                                "all contacts would be rigid",
+                                "give stiffness (N/m) or young (Pa) in a [[material]] or stiffness in a "
+                                "[[pair]], or set contacts = \"rigid\"");
+}
+
+/// How many bodies there are of each material, and how many of them are free; sources feed as many as one likes.
+template <int d>
+struct MaterialUse {
+    std::vector<Index> all, free;
+
+    explicit MaterialUse(const RunPlan<d>& plan)
+        : all(static_cast<std::size_t>(plan.scene.materials.count())), free(all) {
+        const Bodies<d>& bodies = plan.scene.bodies;
+        for (Index i = 0; i < bodies.count(); ++i) {
+            ++all[bodies.material[i]];
+            if (bodies.is_free(i)) ++free[bodies.material[i]];
+        }
+        for (const Source<d>& source : plan.feeds.sources) {
+            for (const auto& part : source.recipe.parts) {
+                all[part.material] += 2;
+                free[part.material] += 2;
+            }
+        }
+    }
+    [[nodiscard]] bool may_touch(Index a, Index b) const {
+        if (free[a] == 0 && free[b] == 0) return false;
+        return a == b ? all[a] > 1 : all[a] > 0 && all[b] > 0;
+    }
+};
+
+/// The elastic limit shares forces out by stiffness: those of Hooke (N/m) and, in space, of Hertz (N/m^(3/2)) cannot be compared.
+template <int d>
+void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
+    if (d == 2 || !(plan.options.step.elastic_limit || plan.output.elastic_limit)) return;
+    const Materials& materials = plan.scene.materials;
+    const MaterialUse<d> use(plan);
+    std::string hooke, hertz;  // the first pair of each
+    for (Index a = 0; a < materials.count(); ++a) {
+        for (Index b = a; b < materials.count(); ++b) {
+            const bool given = materials.law(a, b).stiffness > 0;
+            std::string& kind = given ? hooke : hertz;
+            if (kind.empty() && (given || has_young(materials, a, b)) && use.may_touch(a, b))
+                kind = fmt::format("{} with {}", materials[a].name, materials[b].name);
+        }
+    }
+    if (hooke.empty() || hertz.empty()) return;
+    const std::string what = fmt::format(
+        "\"elastic-limit\" cannot weigh forces of Hooke's springs against those of Hertz': contacts "
+        "of {} have a stiffness (N/m), those of {} have young (Pa) alone",
+        hooke, hertz);
+    const std::string cure =
+        "give every pair that touches a stiffness, or leave stiffness out and give young";
+    if (plan.options.step.elastic_limit) root.table("solver")->fault("forces", what, cure);
+    if (plan.output.elastic_limit) root.table("output")->fault("forces", what, cure);
+}
+
 template <int d>
 RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files, bool place) {
     SceneReader<d> reader;
@@ -109,6 +178,9 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     read_measures(reader, root);
     read_stop(root, plan.options.stop);
     root.finish();
+    faults.throw_if_any();
+    if (plan.options.step.elastic) check_elastic(root, plan.scene.materials);
+    check_elastic_limit(root, plan);
     faults.throw_if_any();
     return std::move(plan);
 }

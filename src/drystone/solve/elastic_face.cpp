@@ -77,6 +77,15 @@ ElasticFace face_of(const Cone& cone, const FaceData& data, Law law) {
     return face;
 }
 
+ElasticFace given_face(const Cone& cone, const double* r) {
+    ElasticFace face;
+    face.kind = ConeKind::ray;  // which may have fixed parts, and no normal force beside them
+    face.dim = cone.dim;
+    face.compliance = 0;
+    std::copy_n(r, cone.dim, face.fixed.begin());
+    return face;
+}
+
 void set_compliance(ElasticFace& face, const double* compliance) {
     std::copy_n(compliance, face.dim, face.row.begin());
     face.compliance = face.preload = 0;

@@ -45,6 +45,10 @@ struct FaceData {
 /// somewhere), the larger of the two, as velocities, is believed: noise in u never takes away an impulse that counts.
 ElasticFace face_of(const Cone& cone, const FaceData& data, Law law);
 
+/// The face of a block whose impulse is known and stays: the point r, whatever the displacement. It is no spring, so its compliance
+/// is 0.
+ElasticFace given_face(const Cone& cone, const double* r);
+
 /// Sets the compliance of the rows (all rows of one group alike).
 void set_compliance(ElasticFace& face, const double* compliance);
 

@@ -41,14 +41,21 @@ ElasticNetwork::ElasticNetwork(const Delassus& W, Law law, const LeastEnergyOpti
     trial_.resize(n);
     opened_.setZero(p_.blocks());
     if (W.whitened()) q_.setZero(p_.dofs());
-    load_norm_ = std::max(energy_norm(load_), 1e-6 * std::sqrt(W_.sum([&](Index i) {
-                                                  return W_.stiffness(i) *
-                                                         load_.segment(at(i), p_.cones[i].dim).squaredNorm();
-                                              })));
+    // What the springs carry: a given impulse may balance all of it, and W has compliance in the rows of given blocks alone.
+    Vector carried = load_;
+    each_block([&](Index i) {
+        if (is_given(i)) carried.segment(at(i), p_.cones[i].dim).setZero();
+    });
+    load_norm_ = std::max(energy_norm(carried),
+                          1e-6 * std::sqrt(W_.sum([&](Index i) {
+                              return W_.stiffness(i) * carried.segment(at(i), p_.cones[i].dim).squaredNorm();
+                          })));
 }
 
 void ElasticNetwork::set_springs(const Vector& compliance) {
-    each_block([&](Index i) { set_compliance(faces_[i], compliance.data() + at(i)); });
+    each_block([&](Index i) {
+        if (!is_given(i)) set_compliance(faces_[i], compliance.data() + at(i));
+    });
 }
 
 void ElasticNetwork::start_from(const Vector& q) {
@@ -148,6 +155,10 @@ void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
     const double noise = options_.face_tolerance * std::max(error, 1e-13) * velocity;
     faces_.resize(static_cast<std::size_t>(p_.blocks()));
     each_block([&](Index i) {
+        if (is_given(i)) {
+            faces_[i] = given_face(p_.cones[i], solution.r.data() + at(i));
+            return;
+        }
         faces_[i] = face_of(p_.cones[i],
                             {solution.r.data() + at(i), solution.u.data() + at(i), W_.stiffness(i),
                              W_.length(i), noise * std::sqrt(W_.stiffness(i))},

@@ -47,6 +47,8 @@ public:
 
 private:
     [[nodiscard]] Index at(Index i) const { return p_.offset[i]; }
+    /// The problem's own compliance has settled the impulse of this block (then of all its rows, see least_energy): no spring.
+    [[nodiscard]] bool is_given(Index i) const { return W_.compliant() && p_.compliance[at(i)] > 0; }
     template <class F>
     void each_block(F&& f) const {
         parallel_for(W_.threads(), p_.blocks(), f);

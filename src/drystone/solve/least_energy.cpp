@@ -32,6 +32,12 @@ Vector hertz_compliance(const ConeProblem& p, const Delassus& W, const Vector& g
     return C;
 }
 
+/// Of a block, in the problem itself.
+Index rows_that_yield(const ConeProblem& p, Index i) {
+    if (p.compliance.size() == 0) return 0;
+    return (p.compliance.segment(p.offset[i], p.cones[i].dim).array() > 0).count();
+}
+
 std::optional<std::string> fault_of(const ConeProblem& p, const Elasticity& e, const ConeSolution& s) {
     if (e.compliance.size() != p.rows()) {
         return "compliance has " + std::to_string(e.compliance.size()) +
@@ -40,6 +46,13 @@ std::optional<std::string> fault_of(const ConeProblem& p, const Elasticity& e, c
     if (s.r.size() != p.rows() || s.u.size() != p.rows() || !s.r.allFinite() || !s.u.allFinite())
         return "the solution to start from has no finite r and u of the problem's size; solve it first";
     for (Index i = 0; i < p.blocks(); ++i) {
+        const Index given = rows_that_yield(p, i);
+        if (given > 0 && given < p.cones[i].dim) {
+            return "block " + std::to_string(i) + " yields in some of its rows (" + std::to_string(given) +
+                   " of " + std::to_string(int(p.cones[i].dim)) +
+                   "), so that part of its impulse is unique and part is not; give the problem compliance in "
+                   "all rows of a block or in none";
+        }
         const double* C = e.compliance.data() + p.offset[i];
         for (int c = 0; c < p.cones[i].dim; ++c) {
             if (!(C[c] > 0) || !std::isfinite(C[c])) {
@@ -68,9 +81,10 @@ SolveReport least_energy(const Delassus& W, Law law, const Elasticity& elasticit
     const ConeProblem& p = W.problem();
     SolveReport report;
     report.solver = "least_energy";
-    if (p.compliance.size() > 0) {
+    // A sum, so that all ranks come to the same end.
+    if (W.sum([&](Index i) { return rows_that_yield(p, i) < p.cones[i].dim ? 1.0 : 0.0; }) == 0) {
         report.status = Status::solved;
-        report.message = "the problem has compliance of its own, so its impulses are unique already";
+        report.message = "all blocks have compliance of their own, so their impulses are unique already";
         return report;
     }
     if (auto fault = fault_of(p, elasticity, solution)) {

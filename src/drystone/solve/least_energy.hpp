@@ -11,6 +11,9 @@
 // in the displacements (elastic_network.hpp). Everything is done by blocks, so that sums are exact and the result is the same bits on
 // any number of threads and ranks.
 //
+// A block that yields by the problem's own compliance C' has u_i = H_i v + w_i + C'_i r_i, so the velocities say what r_i is: it stays, as
+// part of the load, and the springs are those of the other blocks.
+//
 // What it costs: packings near isostaticity are networks with very soft modes. At a tolerance of 1e-3 settled piles of spheres take
 // thousands of sweeps, many times what a step with a warm start takes; 1e-6 takes several times as long again, and may not be reached
 // where hundreds of springs slip. The answer is then `iteration_limit` or `stalled`, and r is left as it was unless it is near.
@@ -45,8 +48,9 @@ struct LeastEnergyOptions {
 };
 
 /// Replaces solution.r if it succeeds, or comes within ten times the tolerance; else r stays and the status says so. u and v stay (they are those of the old r up to the tolerances). `warm_q`: displacements in the whitened
-/// coordinates of the bodies, size dofs(), read if the size fits and written; only for separate bodies. A problem with compliance of its own has
-/// unique impulses, which are left alone. Of the report, `iterations` counts sweeps and Newton steps, `residual.momentum` is what `tolerance` speaks of and
+/// coordinates of the bodies, size dofs(), read if the size fits and written; only for separate bodies. Blocks with
+/// compliance of their own in the problem keep their impulses; if all have it, nothing is done, and if one has it in some of its rows only, the
+/// status is `invalid`. Of the report, `iterations` counts sweeps and Newton steps, `residual.momentum` is what `tolerance` speaks of and
 /// `residual.law` is the referee's view of the new r beside the old u; `message` counts each, and the conjugate gradients.
 SolveReport least_energy(const Delassus& W, Law law, const Elasticity& elasticity,
                          const LeastEnergyOptions& options, ConeSolution& solution, Vector* warm_q = nullptr);

@@ -50,16 +50,23 @@ std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_
 class Handle {
 public:
     using Closer = herr_t (*)(hid_t);
-    Handle(hid_t id, Closer close) : id_(id), close_(close) {}
+    Handle(hid_t id, Closer closer) : id_(id), close_(closer) {}
     Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(id_, other.id_);
+        std::swap(close_, other.close_);
+        return *this;
+    }
     ~Handle() {
         if (id_ < 0) return;
         const Silence silence;
         close_(id_);
     }
     [[nodiscard]] hid_t id() const { return id_; }
+    /// Closes it now; false if that failed.
+    bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
     [[nodiscard]] bool good() const { return id_ >= 0; }
 
 private:
@@ -78,6 +85,11 @@ std::string cause() {
     };
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
     return text.empty() ? text : " (HDF5: " + text + ")";
+}
+
+/// What fail() would throw, for ranks that must ask the others first.
+std::string message(const std::string& where, const std::string& what, const std::string& cure) {
+    return where + ": " + what + "; " + cure;
 }
 
 /// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more than
@@ -151,18 +163,21 @@ Handle memory_access() {
 }  // namespace
 
 Group::Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-             std::filesystem::path file_name, std::uintmax_t file_size, bool alone)
+             std::filesystem::path file_name, std::uintmax_t file_size, Ranks ranks)
     : file_(std::move(file)),
       group_(std::move(group)),
       path_(std::move(path)),
       file_name_(std::move(file_name)),
       file_size_(file_size),
-      alone_(alone) {}
+      ranks_(ranks) {}
 
 std::string Group::where(const std::string& name) const {
     const std::string inside = name.empty() ? path_ : path_ + "/" + name;
     return file_name_.string() + ": " + (inside.empty() ? "/" : inside);
 }
+
+/// Throws on all ranks if there is a failure on one.
+void Group::settle(const std::string& failure) const { agree(ranks_, failure); }
 
 bool Group::exists(const std::string& name) const {
     const Silence silence;
@@ -184,7 +199,7 @@ Group Group::open_group(const std::string& name) const {
         fail(where(name), "cannot be opened as a group" + cause(),
              "the file is damaged or not of the kind expected");
     }
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, ranks_};
 }
 
 Group Group::create_group(const std::string& name) const {
@@ -192,12 +207,14 @@ Group Group::create_group(const std::string& name) const {
     const Handle properties = timeless(H5P_GROUP_CREATE);
     auto handle = std::make_shared<Handle>(
         H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Gclose);
-    if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
+    settle(handle->good()
+               ? ""
+               : message(where(name), "cannot be created" + cause(), "use a name that is not taken"));
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, ranks_};
 }
 
 template <class T>
-std::vector<T> Group::read(const std::string& name) const {
+std::vector<T> Group::read(const std::string& name, std::int64_t first, std::int64_t rows_wanted) const {
     const Silence silence;
     if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
     const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -210,17 +227,37 @@ std::vector<T> Group::read(const std::string& name) const {
     }
     const Handle space(H5Dget_space(dataset.id()), H5Sclose);
     const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    const std::uintmax_t limit =
-        std::min<std::uintmax_t>(INT_MAX, max_compression * file_size_ / H5Tget_size(type.id()));
-    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) {
-        fail(where(name),
-             "claims to hold " + std::to_string(count) + " numbers, more than can be in this file",
-             "the file is damaged; write it again");
+    const std::uintmax_t limit = max_compression * file_size_ / H5Tget_size(type.id());
+    const char* const damaged = "the file is damaged; write it again";
+    const auto refuse_count = [&](hssize_t n) {
+        fail(where(name), "claims to hold " + std::to_string(n) + " numbers, more than can be in this file",
+             damaged);
+    };
+    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) refuse_count(count);
+    hssize_t wanted = count;
+    Handle memory(-1, H5Sclose);
+    if (rows_wanted >= 0) {
+        hsize_t extent[H5S_MAX_RANK] = {}, begin[H5S_MAX_RANK] = {};
+        const int dimensions = H5Sget_simple_extent_dims(space.id(), extent, nullptr);
+        if (dimensions < 1 || first < 0 || static_cast<hsize_t>(first + rows_wanted) > extent[0]) {
+            fail(where(name),
+                 "has no rows " + std::to_string(first) + " to " + std::to_string(first + rows_wanted),
+                 damaged);
+        }
+        wanted = extent[0] == 0 ? 0 : count / static_cast<hssize_t>(extent[0]) * rows_wanted;
+        begin[0] = static_cast<hsize_t>(first);
+        extent[0] = static_cast<hsize_t>(rows_wanted);
+        if (wanted > 0) {
+            H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, extent, nullptr);
+            const auto size = static_cast<hsize_t>(wanted);
+            memory = Handle(H5Screate_simple(1, &size, nullptr), H5Sclose);
+        }
     }
-    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(count));
-    if (count > 0 &&
-        H5Dread(dataset.id(), Stored<T>::type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-        fail(where(name), "cannot be read" + cause(), "the file is damaged; write it again");
+    if (wanted > INT_MAX) refuse_count(wanted);
+    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(wanted));
+    if (wanted > 0 && H5Dread(dataset.id(), Stored<T>::type(), memory.good() ? memory.id() : H5S_ALL,
+                              memory.good() ? space.id() : H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        fail(where(name), "cannot be read" + cause(), damaged);
     }
     if constexpr (std::is_same_v<T, typename Stored<T>::Memory>) {
         return values;
@@ -241,6 +278,37 @@ std::vector<double> Group::read_doubles(const std::string& name) const { return 
 std::vector<std::int64_t> Group::read_longs(const std::string& name) const {
     return read<std::int64_t>(name);
 }
+std::vector<std::int64_t> Group::read_longs(const std::string& name, std::int64_t first,
+                                            std::int64_t count) const {
+    return read<std::int64_t>(name, first, count);
+}
+std::vector<double> Group::read_doubles(const std::string& name, std::int64_t first,
+                                        std::int64_t count) const {
+    return read<double>(name, first, count);
+}
+
+std::int64_t Group::size(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+    const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
+    if (count < 0)
+        fail(where(name), "cannot be opened as a dataset" + cause(), "the file is damaged; write it again");
+    return count;
+}
+
+std::int64_t Group::rows(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+    hsize_t extent[H5S_MAX_RANK] = {};
+    if (!space.good() || H5Sget_simple_extent_dims(space.id(), extent, nullptr) < 1)
+        fail(where(name), "has no rows" + cause(), "the file is damaged; write it again");
+    return static_cast<std::int64_t>(extent[0]);
+}
+
 std::string Group::read_bytes(const std::string& name) const {
     const std::vector<char> bytes = read<char>(name);
     return {bytes.begin(), bytes.end()};
@@ -292,19 +360,33 @@ std::string Group::read_string(const std::string& name) const {
     return result;
 }
 
-void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
-                  const void* data) const {
+template <class F>
+void Group::put(const std::string& name, std::int64_t type, std::int64_t space, const void* data,
+                F&& select) const {
     const Handle properties = timeless(H5P_DATASET_CREATE);
     const Handle dataset(
-        H5Dcreate2(group_->id(), name.c_str(), memory_type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+        H5Dcreate2(group_->id(), name.c_str(), type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
         H5Dclose);
-    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    settle(dataset.good()
+               ? ""
+               : message(where(name), "cannot be created" + cause(), "use a name that is not taken"));
     if (H5Sget_simple_extent_npoints(space) == 0) return;
+    const Handle memory(H5Scopy(space), H5Sclose), file(H5Scopy(space), H5Sclose);
+    select(memory.id(), file.id());
     const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
-    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, transfer.id(), data) < 0) {
-        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
-    }
+    if (!ranks_.alone()) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
+    const bool written = H5Dwrite(dataset.id(), type, memory.id(), file.id(), transfer.id(), data) >= 0;
+    settle(written ? "" : message(where(name), "cannot be written" + cause(), "see that the disk has room"));
+}
+
+void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
+                  const void* data) const {
+    put(name, memory_type, space, data, [&](hid_t memory, hid_t file) {
+        // All have the same, so that one is enough.
+        if (rank_of(ranks_) == 0) return;
+        H5Sselect_none(memory);
+        H5Sselect_none(file);
+    });
 }
 
 void Group::write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
@@ -315,33 +397,24 @@ void Group::write_slab(const std::string& name, std::int64_t memory_type, std::s
     const hsize_t ours[2] = {size / width, width};
     const hsize_t begin[2] = {static_cast<hsize_t>(slab.first), 0};
     const hsize_t extent[2] = {static_cast<hsize_t>(slab.total), width};
-    if (slab.first < 0 || size % width != 0 || begin[0] + ours[0] > extent[0]) {
-        fail(where(name),
-             "rows " + std::to_string(slab.first) + " to " +
-                 std::to_string(slab.first + static_cast<std::int64_t>(ours[0])) + " of " +
-                 std::to_string(slab.total),
-             "hand over whole rows that lie within the dataset");
-    }
+    const bool outside = slab.first < 0 || size % width != 0 || begin[0] + ours[0] > extent[0];
+    settle(!outside ? ""
+                    : message(where(name),
+                              "rows " + std::to_string(slab.first) + " to " +
+                                  std::to_string(slab.first + static_cast<std::int64_t>(ours[0])) + " of " +
+                                  std::to_string(slab.total),
+                              "hand over whole rows that lie within the dataset"));
     const Handle space(H5Screate_simple(dimensions, extent, nullptr), H5Sclose);
-    const Handle memory(H5Screate_simple(dimensions, ours, nullptr), H5Sclose);
-    const Handle properties = timeless(H5P_DATASET_CREATE);
-    const Handle dataset(H5Dcreate2(group_->id(), name.c_str(), memory_type, space.id(), H5P_DEFAULT,
-                                    properties.id(), H5P_DEFAULT),
-                         H5Dclose);
-    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
-    if (slab.total == 0) return;
-    // A rank without rows takes part all the same: the call is collective.
-    if (ours[0] == 0) {
-        H5Sselect_none(space.id());
-        H5Sselect_none(memory.id());
-    } else {
-        H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, ours, nullptr);
-    }
-    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
-    if (H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), transfer.id(), data) < 0) {
-        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
-    }
+    put(name, memory_type, space.id(), data, [&](hid_t memory, hid_t file) {
+        // A rank without rows takes part all the same: the call is collective.
+        if (ours[0] == 0) {
+            H5Sselect_none(file);
+            H5Sselect_none(memory);
+        } else {
+            H5Sselect_hyperslab(file, H5S_SELECT_SET, begin, nullptr, ours, nullptr);
+            H5Sset_extent_simple(memory, dimensions, ours, nullptr);
+        }
+    });
 }
 
 void Group::write_rows(const std::string& name, std::span<const double> values, int columns,
@@ -356,6 +429,15 @@ void Group::write_rows(const std::string& name, std::span<const std::int64_t> va
 
 void Group::write_rows(const std::string& name, std::span<const int> values, int columns, Slab slab) const {
     write_slab(name, H5T_NATIVE_INT, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const float> values, int columns, Slab slab) const {
+    write_slab(name, H5T_NATIVE_FLOAT, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const std::uint8_t> values, int columns,
+                       Slab slab) const {
+    write_slab(name, H5T_NATIVE_UINT8, values.size(), columns, slab, values.data());
 }
 
 void Group::write_bytes(const std::string& name, std::string_view bytes) const {
@@ -404,8 +486,10 @@ void Group::write_bytes(const std::string& name, std::span<const std::uint8_t> v
 void Group::attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const {
     const Handle attribute(H5Acreate2(group_->id(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-    if (!attribute.good() || H5Awrite(attribute.id(), type, data) < 0)
-        fail(where(name), "cannot be written as an attribute" + cause(), "see that the disk has room");
+    const bool written = attribute.good() && H5Awrite(attribute.id(), type, data) >= 0;
+    settle(written ? ""
+                   : message(where(name), "cannot be written as an attribute" + cause(),
+                             "see that the disk has room"));
 }
 
 void Group::write_attribute(const std::string& name, std::span<const std::int64_t> values) const {
@@ -466,7 +550,7 @@ File File::open(const std::filesystem::path& path, const Ranks& ranks) {
         fail(name, "is not an HDF5 file, or may not be read" + reason, "give the path of an HDF5 file");
     }
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", path, size, ranks.alone()));
+    return File(Group(std::move(file), std::move(root), "", path, size, ranks));
 }
 
 File File::open_image(const std::string& name, std::span<const char> bytes) {
@@ -477,10 +561,10 @@ File File::open_image(const std::string& name, std::span<const char> bytes) {
     auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
     if (!file->good()) fail(name, "is not an HDF5 file" + cause(), "copy or write it again");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, bytes.size(), true));
+    return File(Group(std::move(file), std::move(root), "", name, bytes.size(), Ranks{}));
 }
 
-File File::create(const std::filesystem::path& path, const Ranks& ranks) {
+File File::create(const std::filesystem::path& path, const Ranks& ranks, const Creation& creation) {
     const Silence silence;
     const std::string name = path.string();
     if (ranks.alone()) {
@@ -491,15 +575,25 @@ File File::create(const std::filesystem::path& path, const Ranks& ranks) {
         }
         return create_image(name);
     }
+    // Once before HDF5 knows the file, while a failure is harmless, and again after HDF5 has emptied it.
+    const auto set_room_aside = [&] {
+        together(ranks, [&] {
+            if (rank_of(ranks) == 0) reserve_file(path, creation.room);
+        });
+    };
+    set_room_aside();
     const Handle access = access_of(ranks), properties = timeless(H5P_FILE_CREATE);
+    H5Pset_userblock(properties.id(), static_cast<hsize_t>(creation.user_block));
     auto file = std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()),
                                          H5Fclose);
-    if (!file->good()) {
-        fail(name, "cannot be created" + cause(),
-             "see that the folder exists, can be written to and the disk has room");
-    }
-    auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", path, 0, false));
+    agree(ranks, file->good()
+                     ? ""
+                     : message(name, "cannot be created" + cause(),
+                               "see that the folder exists, can be written to and the disk has room"));
+    set_room_aside();
+    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
+    agree(ranks, root->good() ? "" : message(name, "has no root group" + cause(), "write it again"));
+    return File(Group(std::move(file), std::move(root), "", path, 0, ranks));
 }
 
 File File::create_image(const std::string& name) {
@@ -509,7 +603,7 @@ File File::create_image(const std::string& name) {
                                          H5Fclose);
     if (!file->good()) fail(name, "cannot be created in memory" + cause(), "see that there is memory");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, 0, true));
+    return File(Group(std::move(file), std::move(root), "", name, 0, Ranks{}));
 }
 
 std::string_view File::bytes() const {
@@ -527,12 +621,23 @@ std::string_view File::bytes() const {
 
 void File::flush() const {
     const Silence silence;
-    const std::string name = root_.file_name_.string();
-    if (root_.alone_) {
+    if (root_.ranks_.alone()) {
         write_file(root_.file_name_, {bytes()}, false);
-    } else if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0) {
-        fail(name, "cannot be written" + cause(), "see that the disk has room");
+        return;
     }
+    const bool written = H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) >= 0;
+    root_.settle(written ? ""
+                         : message(root_.file_name_.string(), "cannot be written" + cause(),
+                                   "see that the disk has room"));
+}
+
+void File::finish() {
+    const Silence silence;
+    flush();
+    const bool closed = root_.group_->close() && root_.file_->close();
+    root_.settle(closed ? ""
+                        : message(root_.file_name_.string(), "cannot be closed" + cause(),
+                                  "see that the disk has room"));
 }
 
 }  // namespace drystone::hdf5

@@ -59,6 +59,23 @@ fs::path final_name(const fs::path& path) {
                                                                               : path;
 }
 
+/// The part is removed if that fails.
+void rename_part(const fs::path& part, const fs::path& path, bool safe) {
+    std::error_code error;
+    fs::rename(part, path, error);
+    if (error) {
+        std::error_code ignored;
+        fs::remove(part, ignored);
+        fail_to_write(path, error.value());
+    }
+    if (!safe) return;
+    // The new name is on the disk when its folder is. Some file systems cannot do that, and need not.
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL)
+        fail_to_write(folder, errno);
+}
+
 }  // namespace
 
 void write_file(const fs::path& path, std::initializer_list<std::string_view> pieces, bool safe) {
@@ -80,18 +97,36 @@ void write_whole_file(const fs::path& path, std::initializer_list<std::string_vi
         fs::remove(part, error);
         throw;
     }
-    fs::rename(part, path, error);
-    if (error) {
-        std::error_code ignored;
-        fs::remove(part, ignored);
-        fail_to_write(path, error.value());
+    rename_part(part, path, safe);
+}
+
+void reserve_file(const fs::path& path, std::int64_t bytes) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (file.number() < 0) fail_to_write(final_name(path), errno);
+    // Answers with the error instead of setting errno.
+    const int error = bytes > 0 ? ::posix_fallocate(file.number(), 0, bytes) : 0;
+    if (error != 0) fail_to_write(final_name(path), error);
+}
+
+void patch_file(const fs::path& path, std::initializer_list<Patch> patches) {
+    const fs::path told = final_name(path);
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.number() < 0) fail_to_write(told, errno);
+    for (const Patch& patch : patches) {
+        if (::lseek(file.number(), patch.offset, SEEK_SET) < 0) fail_to_write(told, errno);
+        write_all(file, patch.bytes, told);
     }
-    if (!safe) return;
-    // The new name is on the disk when its folder is. Some file systems cannot do that, and need not.
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL)
-        fail_to_write(folder, errno);
+    if (!file.close()) fail_to_write(told, errno);
+}
+
+void finish_part(const fs::path& path, bool safe) {
+    fs::path part = path;
+    part += ".part";
+    if (safe) {
+        Descriptor file(::open(part.c_str(), O_WRONLY | O_CLOEXEC));
+        if (file.number() < 0 || ::fsync(file.number()) != 0 || !file.close()) fail_to_write(path, errno);
+    }
+    rename_part(part, path, safe);
 }
 
 }  // namespace drystone

@@ -1,0 +1,33 @@
+#include "drystone/io/shared_file.hpp"
+
+#include "drystone/io/whole_file.hpp"
+
+#include <system_error>
+
+namespace drystone {
+
+void write_shared_file(const std::filesystem::path& path, const hdf5::Ranks& ranks,
+                       const hdf5::Creation& creation, const std::function<void(const hdf5::Group&)>& write,
+                       const std::function<void(const std::filesystem::path&)>& finish, bool safe) {
+    std::filesystem::path part = path;
+    part += ".part";
+    const bool first = hdf5::rank_of(ranks) == 0;
+    try {
+        {
+            hdf5::File file = hdf5::File::create(part, ranks, creation);
+            write(file.root());
+            file.finish();
+        }
+        hdf5::together(ranks, [&] {
+            if (!first) return;
+            if (finish) finish(part);
+            finish_part(path, safe);
+        });
+    } catch (...) {
+        std::error_code ignored;
+        if (first) std::filesystem::remove(part, ignored);
+        throw;
+    }
+}
+
+}  // namespace drystone

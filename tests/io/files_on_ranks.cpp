@@ -266,6 +266,7 @@ protected:
         if (first()) {
             write_checkpoint(file("one.h5"), heap.state(), "0.1.0");
             expect_same_content(file("one.h5"), file("ranks.h5"));
+            EXPECT_TRUE(bytes_of(file("one.h5")) == bytes_of(file("ranks.h5")));
             EXPECT_FALSE(std::filesystem::exists(file("ranks.h5.part")));
         }
         meet();
@@ -378,6 +379,14 @@ TEST_F(CheckpointsOnRanks, FullDisksAreToldOfAndHarmNothing) {
             << limit;
         meet();
     }
+    if (count_ > 1) {
+        // One rank alone cannot write.
+        std::optional<SizeLimit> broken;
+        if (rank_ == count_ - 1) broken.emplace(1000);
+        const std::string message = message_of_all(write);
+        EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
+        meet();
+    }
     EXPECT_TRUE(bytes_of(file("c.h5")) == before);
     EXPECT_FALSE(std::filesystem::exists(file("c.h5.part")));
     meet();
@@ -429,8 +438,10 @@ protected:
         for (const char* name : {"grains.hdf.series", "forces.hdf.series"})
             EXPECT_EQ(bytes_of(file("one") / name), bytes_of(file("ranks") / name));
         for (int k = 0; k < 3; ++k)
-            for (const std::string& name : {grains_file_name(k), forces_file_name(k)})
+            for (const std::string& name : {grains_file_name(k), forces_file_name(k)}) {
                 expect_same_content(file("one") / name, file("ranks") / name);
+                EXPECT_TRUE(bytes_of(file("one") / name) == bytes_of(file("ranks") / name)) << name;
+            }
         EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file("ranks")), {}), 8);
     }
 };

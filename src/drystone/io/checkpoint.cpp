@@ -174,14 +174,12 @@ void write_overrides(const hdf5::Group& group, const RunOverrides& overrides) {
     if (overrides.tolerance) group.write_double("tolerance", *overrides.tolerance);
 }
 
-/// Our rows as they are stored, where they are not in memory so already. Made before ranks begin to write together: while they do, nothing may
-/// fail on one of them alone.
+/// Our rows as they are stored, where they are not in memory so already.
 template <int d>
 struct StoredRows {
     std::vector<int> motion, image;
     std::vector<double> rotation;
     std::vector<std::int64_t> keys;
-    std::int64_t bytes = 0;  ///< of all rows that we write
 };
 
 template <int d>
@@ -194,9 +192,6 @@ StoredRows<d> stored_rows(const Bodies<d>& bodies, const WarmStart<d>& warm) {
     rows.keys.reserve(4 * warm.key.size());
     for (const ContactKey& key : warm.key)
         rows.keys.insert(rows.keys.end(), {key.first, key.second, key.image, key.feature});
-    const std::size_t ints = 3 + d, doubles = 3 + 2 * d + 2 * spins<d> + (d == 2 ? 1 : 4);
-    rows.bytes = static_cast<std::int64_t>(bodies.id.size() * (4 * ints + 8 * doubles) +
-                                           warm.key.size() * 8 * (4 + d) + warm.torque.size() * 8 * spins<d>);
     return rows;
 }
 
@@ -304,39 +299,27 @@ void write_header(const std::filesystem::path& part, const std::string& program)
     if (stream.bad() || header_size + rest != length)
         fail(part.string(), "reading back what was written stopped early", "see that the disk is well");
     const std::string header = header_of(program, length, sum.hex());
-    patch_file(part, {{0, header}});
-}
-
-std::int64_t bytes_of(const SceneFiles& files) {
-    std::size_t bytes = files.text.size();
-    for (const auto& [name, content] : files.others) bytes += name.size() + content.size();
-    return static_cast<std::int64_t>(bytes);
+    PlacedFile file(part);
+    file.write(0, header);
+    file.close();
 }
 
 template <int d>
 void write_by_ranks(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
                     const StateSlabs& slabs) {
     const hdf5::Ranks& ranks = slabs.ranks;
-    StoredRows<d> rows;
-    hdf5::together(ranks, [&] {
-        if (slabs.bodies < 0 || slabs.warm < 0)
-            fail(path.string(), "the numbers of all bodies and contacts are not given",
-                 "give them to all ranks");
-        rows = stored_rows(state.scene.bodies, state.warm);
-    });
-    std::array<std::int64_t, 2> sums = {rows.bytes, static_cast<std::int64_t>(state.warm.torque.size())};
-    hdf5::add_up(ranks, sums);
+    auto torques_in_all = static_cast<std::int64_t>(state.warm.torque.size());
+    hdf5::add_up(ranks, {&torques_in_all, 1});
     const hdf5::Slab bodies{slabs.first_body, slabs.bodies}, warm{slabs.first_warm, slabs.warm};
-    const hdf5::Slab torques = sums[1] > 0 ? warm : hdf5::Slab{0, 0};
-    const ObserverState& observers = state.observers;
-    const std::size_t numbers = static_cast<std::size_t>(state.warm.joints.size()) + observers.sums.size() +
-                                observers.counts.size() +
-                                5 * (state.progress.feed.owed.size() + state.progress.feed.drained.size());
-    const std::int64_t room = sums[0] + bytes_of(state.files) + 8 * static_cast<std::int64_t>(numbers) +
-                              room_of_tables(state.files.others.size() + observers.csv_lengths.size());
+    const hdf5::Slab torques = torques_in_all > 0 ? warm : hdf5::Slab{0, 0};
     write_shared_file(
-        path, ranks, {static_cast<int>(header_size), room},
-        [&](const hdf5::Group& root) { write_content(root, state, rows, bodies, warm, torques); },
+        path, ranks, header_size,
+        [&](const hdf5::Group& root) {
+            if (slabs.bodies < 0 || slabs.warm < 0)
+                fail(path.string(), "the numbers of all bodies and contacts are not given",
+                     "give them to all ranks");
+            write_content(root, state, stored_rows(state.scene.bodies, state.warm), bodies, warm, torques);
+        },
         [&](const std::filesystem::path& part) { write_header(part, program); }, true);
 }
 

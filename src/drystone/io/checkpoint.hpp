@@ -16,9 +16,8 @@
 //     /progress/     sums of the run, what sources, sinks and the stop rule keep
 //     /observers/    how far frames and measurements are
 //
-// Several ranks write one file together, each its slab of the rows of /bodies and /warm. Its content is that of the file which one rank writes that has
-// all of them, dataset by dataset and bit by bit. The bytes between the datasets are not: with MPI, HDF5 gives a dataset its place when it is created
-// and not when it is written, notes that in its header, and notes the length of the block before the file.
+// Several ranks write one file together, each its slab of the rows of /bodies and /warm; it is the same file, byte for byte, as one rank writes that has
+// all of them.
 //
 // Numbers are kept bit for bit. Nothing of the clock or of the machine is in it: two runs of one scene write the same bytes.
 #pragma once

@@ -97,8 +97,7 @@ std::vector<ShapeSurface<d>> surfaces_of(const std::vector<Shape<d>>& shapes) {
     return surfaces;
 }
 
-/// All that goes into a file of grains but the state's own arrays. Made before ranks begin to write together: while they do, nothing may fail on
-/// one of them alone.
+/// All that goes into a file of grains but the state's own arrays.
 template <int d>
 struct GrainsContent {
     VtkGrid grid;
@@ -106,20 +105,6 @@ struct GrainsContent {
     std::vector<std::uint8_t> motion;
     ContactColumns contacts;
     std::vector<ShapeSurface<d>> shapes;
-
-    /// Of our rows, in a file.
-    [[nodiscard]] std::int64_t row_bytes() const {
-        const std::size_t doubles = 2 + 2 * d + spins<d>;
-        const std::size_t bytes = motion.size() * (8 * doubles + 9) + 8 * rotation.size() +
-                                  contacts.a.size() * (12 + 8 * d) + 8 * contacts.impulse.size();
-        return bytes_of(grid) + static_cast<std::int64_t>(bytes);
-    }
-    [[nodiscard]] std::int64_t shape_bytes() const {
-        std::size_t bytes = 0;
-        for (const ShapeSurface<d>& shape : shapes)
-            bytes += 8 * d * shape.vertices.size() + 4 * shape.corners.size();
-        return static_cast<std::int64_t>(bytes);
-    }
 };
 
 template <int d>
@@ -268,11 +253,11 @@ VtkGrid grid_of_forces(const FrameState<d>& state) {
     return grid;
 }
 
-/// Writes beside the final name and renames, so that a reader never meets half a file. `room`: most bytes that the file takes.
+/// Writes beside the final name and renames, so that a reader never meets half a file.
 template <class F>
-void write_whole(const std::filesystem::path& path, const hdf5::Ranks& ranks, std::int64_t room, F&& write) {
+void write_whole(const std::filesystem::path& path, const hdf5::Ranks& ranks, F&& write) {
     if (!ranks.alone()) {
-        write_shared_file(path, ranks, {0, room}, write, {}, false);
+        write_shared_file(path, ranks, 0, write, {}, false);
         return;
     }
     std::filesystem::path temporary = path;
@@ -368,10 +353,7 @@ void write_grains(const std::filesystem::path& path, const FrameState<d>& state,
     if (bodies.total > INT_MAX)
         fail(path.string(), "has more than 2^31 bodies", "leave [output] frames_every away");
     shift_indices(content.grid, grid, path.string());
-    std::int64_t room = content.row_bytes();
-    hdf5::add_up(ranks, {&room, 1});
-    room += content.shape_bytes() + room_of_tables(content.shapes.size());
-    write_whole(path, ranks, room, [&](const hdf5::Group& root) {
+    write_whole(path, ranks, [&](const hdf5::Group& root) {
         write_vtk_grid(root, content.grid, grid, state.time);
         root.write_int("dimension", d);
         root.write_double("time", state.time);
@@ -388,9 +370,7 @@ void write_forces(const std::filesystem::path& path, const FrameState<d>& state,
     hdf5::together(ranks, [&] { grid = grid_of_forces(state); });
     const VtkSlabs places = vtk_slabs(ranks, grid);
     shift_indices(grid, places, path.string());
-    std::int64_t room = bytes_of(grid);
-    hdf5::add_up(ranks, {&room, 1});
-    write_whole(path, ranks, room + room_of_tables(0),
+    write_whole(path, ranks,
                 [&](const hdf5::Group& root) { write_vtk_grid(root, grid, places, state.time); });
 }
 

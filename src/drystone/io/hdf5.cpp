@@ -1,6 +1,7 @@
 #include "drystone/io/hdf5.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/io/hdf5_layout.hpp"
 #include "drystone/io/whole_file.hpp"
 
 #include <hdf5.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <climits>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -65,8 +67,6 @@ public:
         close_(id_);
     }
     [[nodiscard]] hid_t id() const { return id_; }
-    /// Closes it now; false if that failed.
-    bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
     [[nodiscard]] bool good() const { return id_ >= 0; }
 
 private:
@@ -85,11 +85,6 @@ std::string cause() {
     };
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
     return text.empty() ? text : " (HDF5: " + text + ")";
-}
-
-/// What fail() would throw, for ranks that must ask the others first.
-std::string message(const std::string& where, const std::string& what, const std::string& cure) {
-    return where + ": " + what + "; " + cure;
 }
 
 /// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more than
@@ -142,13 +137,19 @@ Handle timeless(hid_t kind) {
     return properties;
 }
 
-/// How a file is opened: by all ranks, or by this process alone.
+/// A dataset that keeps no time.
+Handle create_dataset(hid_t group, const std::string& name, hid_t type, hid_t space) {
+    const Handle properties = timeless(H5P_DATASET_CREATE);
+    return {H5Dcreate2(group, name.c_str(), type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+            H5Dclose};
+}
+
+/// How a file is opened for reading: by all ranks, or by this process alone.
 Handle access_of(const Ranks& ranks) {
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     if (!ranks.alone()) {
         H5Pset_fapl_mpio(access.id(), *static_cast<const MPI_Comm*>(ranks.communicator), MPI_INFO_NULL);
         H5Pset_all_coll_metadata_ops(access.id(), 1);
-        H5Pset_coll_metadata_write(access.id(), 1);
     }
     return access;
 }
@@ -162,22 +163,30 @@ Handle memory_access() {
 
 }  // namespace
 
+/// A file that several ranks write.
+struct Shared {
+    Layout layout;
+    PlacedFile file;
+    std::int64_t before = 0;  // bytes in front of what HDF5 sees
+    bool writes_tables = true;
+
+    Shared(Layout l, PlacedFile f, std::int64_t b, bool tables)
+        : layout(std::move(l)), file(std::move(f)), before(b), writes_tables(tables) {}
+};
+
 Group::Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-             std::filesystem::path file_name, std::uintmax_t file_size, Ranks ranks)
-    : file_(std::move(file)),
+             std::filesystem::path file_name, std::uintmax_t file_size, std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      file_(std::move(file)),
       group_(std::move(group)),
       path_(std::move(path)),
       file_name_(std::move(file_name)),
-      file_size_(file_size),
-      ranks_(ranks) {}
+      file_size_(file_size) {}
 
 std::string Group::where(const std::string& name) const {
     const std::string inside = name.empty() ? path_ : path_ + "/" + name;
     return file_name_.string() + ": " + (inside.empty() ? "/" : inside);
 }
-
-/// Throws on all ranks if there is a failure on one.
-void Group::settle(const std::string& failure) const { agree(ranks_, failure); }
 
 bool Group::exists(const std::string& name) const {
     const Silence silence;
@@ -199,7 +208,7 @@ Group Group::open_group(const std::string& name) const {
         fail(where(name), "cannot be opened as a group" + cause(),
              "the file is damaged or not of the kind expected");
     }
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, ranks_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, shared_};
 }
 
 Group Group::create_group(const std::string& name) const {
@@ -207,10 +216,8 @@ Group Group::create_group(const std::string& name) const {
     const Handle properties = timeless(H5P_GROUP_CREATE);
     auto handle = std::make_shared<Handle>(
         H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Gclose);
-    settle(handle->good()
-               ? ""
-               : message(where(name), "cannot be created" + cause(), "use a name that is not taken"));
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, ranks_};
+    if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, shared_};
 }
 
 template <class T>
@@ -360,33 +367,13 @@ std::string Group::read_string(const std::string& name) const {
     return result;
 }
 
-template <class F>
-void Group::put(const std::string& name, std::int64_t type, std::int64_t space, const void* data,
-                F&& select) const {
-    const Handle properties = timeless(H5P_DATASET_CREATE);
-    const Handle dataset(
-        H5Dcreate2(group_->id(), name.c_str(), type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-        H5Dclose);
-    settle(dataset.good()
-               ? ""
-               : message(where(name), "cannot be created" + cause(), "use a name that is not taken"));
-    if (H5Sget_simple_extent_npoints(space) == 0) return;
-    const Handle memory(H5Scopy(space), H5Sclose), file(H5Scopy(space), H5Sclose);
-    select(memory.id(), file.id());
-    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    if (!ranks_.alone()) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
-    const bool written = H5Dwrite(dataset.id(), type, memory.id(), file.id(), transfer.id(), data) >= 0;
-    settle(written ? "" : message(where(name), "cannot be written" + cause(), "see that the disk has room"));
-}
-
 void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
                   const void* data) const {
-    put(name, memory_type, space, data, [&](hid_t memory, hid_t file) {
-        // All have the same, so that one is enough.
-        if (rank_of(ranks_) == 0) return;
-        H5Sselect_none(memory);
-        H5Sselect_none(file);
-    });
+    const Handle dataset = create_dataset(group_->id(), name, memory_type, space);
+    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    if (H5Sget_simple_extent_npoints(space) == 0) return;
+    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
 }
 
 void Group::write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
@@ -397,24 +384,37 @@ void Group::write_slab(const std::string& name, std::int64_t memory_type, std::s
     const hsize_t ours[2] = {size / width, width};
     const hsize_t begin[2] = {static_cast<hsize_t>(slab.first), 0};
     const hsize_t extent[2] = {static_cast<hsize_t>(slab.total), width};
-    const bool outside = slab.first < 0 || size % width != 0 || begin[0] + ours[0] > extent[0];
-    settle(!outside ? ""
-                    : message(where(name),
-                              "rows " + std::to_string(slab.first) + " to " +
-                                  std::to_string(slab.first + static_cast<std::int64_t>(ours[0])) + " of " +
-                                  std::to_string(slab.total),
-                              "hand over whole rows that lie within the dataset"));
+    if (slab.first < 0 || size % width != 0 || begin[0] + ours[0] > extent[0]) {
+        fail(where(name),
+             "rows " + std::to_string(slab.first) + " to " +
+                 std::to_string(slab.first + static_cast<std::int64_t>(ours[0])) + " of " +
+                 std::to_string(slab.total),
+             "hand over whole rows that lie within the dataset");
+    }
     const Handle space(H5Screate_simple(dimensions, extent, nullptr), H5Sclose);
-    put(name, memory_type, space.id(), data, [&](hid_t memory, hid_t file) {
-        // A rank without rows takes part all the same: the call is collective.
-        if (ours[0] == 0) {
-            H5Sselect_none(file);
-            H5Sselect_none(memory);
-        } else {
-            H5Sselect_hyperslab(file, H5S_SELECT_SET, begin, nullptr, ours, nullptr);
-            H5Sset_extent_simple(memory, dimensions, ours, nullptr);
-        }
-    });
+    if (!shared_) {
+        const bool all = ours[0] == extent[0];
+        if (!all)
+            fail(where(name), "some rows are missing", "hand over all, or create the file by several ranks");
+        write(name, memory_type, space.id(), data);
+        return;
+    }
+    const Handle dataset = create_dataset(group_->id(), name, memory_type, space.id());
+    if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
+    if (slab.total == 0) return;
+    // HDF5 places a dataset when something of it is written, which is taken away again: one number, by all ranks.
+    const hsize_t origin[2] = {0, 0}, one[2] = {1, 1};
+    const Handle memory(H5Screate_simple(dimensions, one, nullptr), H5Sclose);
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, origin, nullptr, one, nullptr);
+    const std::int64_t zero = 0;
+    const bool placed = H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, &zero) >= 0;
+    const haddr_t address = placed ? H5Dget_offset(dataset.id()) : HADDR_UNDEF;
+    if (address == HADDR_UNDEF)
+        fail(where(name), "has no place in the file" + cause(), "see that there is memory");
+    const std::size_t bytes = H5Tget_size(memory_type);
+    shared_->layout.drop(address, extent[0] * width * bytes);
+    shared_->file.write(shared_->before + static_cast<std::int64_t>(address + begin[0] * width * bytes),
+                        {static_cast<const char*>(data), size * bytes});
 }
 
 void Group::write_rows(const std::string& name, std::span<const double> values, int columns,
@@ -486,10 +486,8 @@ void Group::write_bytes(const std::string& name, std::span<const std::uint8_t> v
 void Group::attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const {
     const Handle attribute(H5Acreate2(group_->id(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose);
-    const bool written = attribute.good() && H5Awrite(attribute.id(), type, data) >= 0;
-    settle(written ? ""
-                   : message(where(name), "cannot be written as an attribute" + cause(),
-                             "see that the disk has room"));
+    if (!attribute.good() || H5Awrite(attribute.id(), type, data) < 0)
+        fail(where(name), "cannot be written as an attribute" + cause(), "see that the disk has room");
 }
 
 void Group::write_attribute(const std::string& name, std::span<const std::int64_t> values) const {
@@ -550,7 +548,7 @@ File File::open(const std::filesystem::path& path, const Ranks& ranks) {
         fail(name, "is not an HDF5 file, or may not be read" + reason, "give the path of an HDF5 file");
     }
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", path, size, ranks));
+    return File(Group(std::move(file), std::move(root), "", path, size));
 }
 
 File File::open_image(const std::string& name, std::span<const char> bytes) {
@@ -561,10 +559,10 @@ File File::open_image(const std::string& name, std::span<const char> bytes) {
     auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
     if (!file->good()) fail(name, "is not an HDF5 file" + cause(), "copy or write it again");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, bytes.size(), Ranks{}));
+    return File(Group(std::move(file), std::move(root), "", name, bytes.size()));
 }
 
-File File::create(const std::filesystem::path& path, const Ranks& ranks, const Creation& creation) {
+File File::create(const std::filesystem::path& path, const Ranks& ranks, std::int64_t before) {
     const Silence silence;
     const std::string name = path.string();
     if (ranks.alone()) {
@@ -575,25 +573,20 @@ File File::create(const std::filesystem::path& path, const Ranks& ranks, const C
         }
         return create_image(name);
     }
-    // Once before HDF5 knows the file, while a failure is harmless, and again after HDF5 has emptied it.
-    const auto set_room_aside = [&] {
-        together(ranks, [&] {
-            if (rank_of(ranks) == 0) reserve_file(path, creation.room);
-        });
-    };
-    set_room_aside();
-    const Handle access = access_of(ranks), properties = timeless(H5P_FILE_CREATE);
-    H5Pset_userblock(properties.id(), static_cast<hsize_t>(creation.user_block));
-    auto file = std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()),
-                                         H5Fclose);
-    agree(ranks, file->good()
-                     ? ""
-                     : message(name, "cannot be created" + cause(),
-                               "see that the folder exists, can be written to and the disk has room"));
-    set_room_aside();
-    auto root = std::make_shared<Handle>(H5Gopen2(file->id(), "/", H5P_DEFAULT), H5Gclose);
-    agree(ranks, root->good() ? "" : message(name, "has no root group" + cause(), "write it again"));
-    return File(Group(std::move(file), std::move(root), "", path, 0, ranks));
+    together(ranks, [&] {
+        if (rank_of(ranks) == 0) write_file(path, {}, false);
+    });
+    std::optional<File> result;
+    together(ranks, [&] {
+        auto shared = std::make_shared<Shared>(Layout{}, PlacedFile(path), before, rank_of(ranks) == 0);
+        const Handle access(layout_access(shared->layout), H5Pclose), properties = timeless(H5P_FILE_CREATE);
+        auto file = std::make_shared<Handle>(
+            H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()), H5Fclose);
+        if (!file->good()) fail(name, "cannot be laid out" + cause(), "see that there is memory");
+        auto root = std::make_shared<Handle>(root_of(*file, name));
+        result = File(Group(std::move(file), std::move(root), "", path, 0, std::move(shared)));
+    });
+    return *result;
 }
 
 File File::create_image(const std::string& name) {
@@ -603,7 +596,7 @@ File File::create_image(const std::string& name) {
                                          H5Fclose);
     if (!file->good()) fail(name, "cannot be created in memory" + cause(), "see that there is memory");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, 0, Ranks{}));
+    return File(Group(std::move(file), std::move(root), "", name, 0));
 }
 
 std::string_view File::bytes() const {
@@ -621,23 +614,19 @@ std::string_view File::bytes() const {
 
 void File::flush() const {
     const Silence silence;
-    if (root_.ranks_.alone()) {
+    const auto& shared = root_.shared_;
+    if (!shared) {
         write_file(root_.file_name_, {bytes()}, false);
         return;
     }
-    const bool written = H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) >= 0;
-    root_.settle(written ? ""
-                         : message(root_.file_name_.string(), "cannot be written" + cause(),
-                                   "see that the disk has room"));
-}
-
-void File::finish() {
-    const Silence silence;
-    flush();
-    const bool closed = root_.group_->close() && root_.file_->close();
-    root_.settle(closed ? ""
-                        : message(root_.file_name_.string(), "cannot be closed" + cause(),
-                                  "see that the disk has room"));
+    if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0)
+        fail(root_.file_name_.string(), "cannot be finished" + cause(), "see that there is memory");
+    if (shared->writes_tables) {
+        for (const auto& [address, piece] : shared->layout.pieces)
+            shared->file.write(shared->before + static_cast<std::int64_t>(address), piece);
+        shared->file.cut(shared->before + static_cast<std::int64_t>(shared->layout.length));
+    }
+    shared->file.close();
 }
 
 }  // namespace drystone::hdf5

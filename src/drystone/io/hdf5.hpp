@@ -7,10 +7,11 @@
 // Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process while it is at work.
 // lock() holds it for longer: whoever writes a file in several calls while another thread does the same loses nothing but time without it.
 //
-// Ranks: a file may be written or read by several processes together. All calls on such a file are collective then: each rank makes the same
-// calls in the same order with the same names and sizes. Rows of a dataset are the one thing that differs: each rank has a slab of them. All
-// other values are the same on all ranks, and rank 0 writes them. What fails on one rank is thrown on all, with the same message, so that none waits
-// for another (ranks.hpp). One rank is the default, and needs no MPI: it is then neither started nor asked.
+// Ranks: a file may be written by several processes together. Each makes the same calls in the same order with the same names and sizes. Rows of a
+// dataset are the one thing that differs: each rank has a slab of them. All other values are the same on all ranks, and rank 0 writes them. Nobody waits
+// for the others in these calls, and what fails on one rank is thrown on that one: the caller sees to it that the others hear of it (together() in
+// ranks.hpp). The file has the same bytes as if one rank had written all rows. One rank is the default, and needs no MPI: it is then neither started
+// nor asked.
 //
 // Files are the same bytes whenever they are written: no times are kept in them.
 #pragma once
@@ -29,6 +30,7 @@
 namespace drystone::hdf5 {
 
 class Handle;
+struct Shared;
 
 /// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called meanwhile.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
@@ -94,32 +96,21 @@ public:
 private:
     friend class File;
     Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-          std::filesystem::path file_name, std::uintmax_t file_size, Ranks ranks);
+          std::filesystem::path file_name, std::uintmax_t file_size,
+          std::shared_ptr<Shared> shared = nullptr);
     void write(const std::string& name, std::int64_t memory_type, std::int64_t space, const void* data) const;
-    template <class F>
-    void put(const std::string& name, std::int64_t type, std::int64_t space, const void* data,
-             F&& select) const;
     void attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const;
     void write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
                     Slab slab, const void* data) const;
     template <class T>
     [[nodiscard]] std::vector<T> read(const std::string& name, std::int64_t first = 0,
                                       std::int64_t count = -1) const;
-    void settle(const std::string& failure) const;
 
+    std::shared_ptr<Shared> shared_;  // nullptr: nobody else writes to the file. Lives longer than the file.
     std::shared_ptr<Handle> file_, group_;
     std::string path_;  // within the file; empty for the root
     std::filesystem::path file_name_;
     std::uintmax_t file_size_ = 0;  // bytes on disk when opened for reading, 0 when created
-    Ranks ranks_;
-};
-
-/// What several ranks say of a file that they create.
-struct Creation {
-    int user_block = 0;  ///< bytes before the file that HDF5 leaves alone: 0, 512, 1024, ...
-    /// Most bytes that the file will take. They are set aside on the disk first: once a write has failed for want of room, HDF5 1.10 can neither
-    /// write nor close the file any more, and crashes at the end of the program. On a file system that cannot set room aside, zeros are written.
-    std::int64_t room = 0;
 };
 
 class File {
@@ -130,16 +121,16 @@ public:
     static File open_image(const std::string& name, std::span<const char> bytes);
     /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10 cannot get rid of a file
     /// that it cannot finish because the disk is full, and crashes later.
-    static File create(const std::filesystem::path& path, const Ranks& ranks = {},
-                       const Creation& creation = {});
+    /// Several ranks: collective. `before`: bytes that are left free in front of what HDF5 sees, for a header; such a file can be opened all the same
+    /// if they are 512, 1024, 2048, ...
+    static File create(const std::filesystem::path& path, const Ranks& ranks = {}, std::int64_t before = 0);
     /// Creates a file in memory. `name` is for messages.
     static File create_image(const std::string& name);
 
     [[nodiscard]] const Group& root() const { return root_; }
-    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file.
+    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file. Several ranks: what this
+    /// rank writes is on the disk; the file is whole when all have done so.
     void flush() const;
-    /// Several ranks: writes the file out and closes it; groups of it are of no use any more. Throws on all ranks if that fails on one.
-    void finish();
     /// The bytes of a file that is in memory, as they would be on disk. Good until the file is changed or closed.
     [[nodiscard]] std::string_view bytes() const;
 

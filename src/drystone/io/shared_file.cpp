@@ -6,17 +6,19 @@
 
 namespace drystone {
 
-void write_shared_file(const std::filesystem::path& path, const hdf5::Ranks& ranks,
-                       const hdf5::Creation& creation, const std::function<void(const hdf5::Group&)>& write,
+void write_shared_file(const std::filesystem::path& path, const hdf5::Ranks& ranks, std::int64_t before,
+                       const std::function<void(const hdf5::Group&)>& write,
                        const std::function<void(const std::filesystem::path&)>& finish, bool safe) {
     std::filesystem::path part = path;
     part += ".part";
     const bool first = hdf5::rank_of(ranks) == 0;
     try {
         {
-            hdf5::File file = hdf5::File::create(part, ranks, creation);
-            write(file.root());
-            file.finish();
+            const hdf5::File file = hdf5::File::create(part, ranks, before);
+            hdf5::together(ranks, [&] {
+                write(file.root());
+                file.flush();
+            });
         }
         hdf5::together(ranks, [&] {
             if (!first) return;

@@ -211,15 +211,6 @@ void shift_indices(VtkGrid& grid, const VtkSlabs& slabs, const std::string& wher
         for (int& corner : grid.offsets) corner += static_cast<int>(slabs.corners.first);
 }
 
-std::int64_t bytes_of(const VtkGrid& grid) {
-    std::size_t bytes =
-        4 * (grid.points.size() + grid.connectivity.size() + grid.offsets.size()) + grid.types.size();
-    for (const VtkGrid::Field& field : grid.fields)
-        bytes +=
-            std::visit([](const auto& values) { return values.size() * sizeof(values[0]); }, field.values);
-    return static_cast<std::int64_t>(bytes);
-}
-
 void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, const VtkSlabs& slabs, double time) {
     const hdf5::Group group = root.create_group("VTKHDF");
     constexpr std::int64_t version[] = {1, 0};

@@ -55,9 +55,6 @@ VtkSlabs vtk_slabs(const hdf5::Ranks& ranks, const VtkGrid& grid);
 /// indices of 32 bits.
 void shift_indices(VtkGrid& grid, const VtkSlabs& slabs, const std::string& where);
 
-/// Bytes that our part of a grid takes in a file.
-std::int64_t bytes_of(const VtkGrid& grid);
-
 /// Writes /VTKHDF below `root`: one piece, whose indices have been shifted. Where ranks share the file each writes its slab.
 void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, const VtkSlabs& slabs, double time);
 

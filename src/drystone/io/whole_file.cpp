@@ -40,11 +40,12 @@ private:
     int number_;
 };
 
+/// Linux writes at most 2 GiB at once.
+constexpr std::size_t most_at_once = std::size_t{1} << 30U;
+
 void write_all(const Descriptor& file, std::string_view bytes, const fs::path& path) {
-    // Linux writes at most 2 GiB at once.
-    constexpr std::size_t most = std::size_t{1} << 30U;
     while (!bytes.empty()) {
-        const ssize_t done = ::write(file.number(), bytes.data(), std::min(bytes.size(), most));
+        const ssize_t done = ::write(file.number(), bytes.data(), std::min(bytes.size(), most_at_once));
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) fail_to_write(path, done < 0 ? errno : ENOSPC);
         bytes.remove_prefix(static_cast<std::size_t>(done));
@@ -100,23 +101,36 @@ void write_whole_file(const fs::path& path, std::initializer_list<std::string_vi
     rename_part(part, path, safe);
 }
 
-void reserve_file(const fs::path& path, std::int64_t bytes) {
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (file.number() < 0) fail_to_write(final_name(path), errno);
-    // Answers with the error instead of setting errno.
-    const int error = bytes > 0 ? ::posix_fallocate(file.number(), 0, bytes) : 0;
-    if (error != 0) fail_to_write(final_name(path), error);
+PlacedFile::PlacedFile(const fs::path& path)
+    : told_(final_name(path)), number_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
+    if (number_ < 0) fail_to_write(told_, errno);
 }
 
-void patch_file(const fs::path& path, std::initializer_list<Patch> patches) {
-    const fs::path told = final_name(path);
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.number() < 0) fail_to_write(told, errno);
-    for (const Patch& patch : patches) {
-        if (::lseek(file.number(), patch.offset, SEEK_SET) < 0) fail_to_write(told, errno);
-        write_all(file, patch.bytes, told);
+PlacedFile::PlacedFile(PlacedFile&& other) noexcept
+    : told_(std::move(other.told_)), number_(std::exchange(other.number_, -1)) {}
+
+PlacedFile::~PlacedFile() {
+    if (number_ >= 0) ::close(number_);
+}
+
+void PlacedFile::write(std::int64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t done = ::pwrite(number_, bytes.data(), std::min(bytes.size(), most_at_once), offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) fail_to_write(told_, done < 0 ? errno : ENOSPC);
+        bytes.remove_prefix(static_cast<std::size_t>(done));
+        offset += done;
     }
-    if (!file.close()) fail_to_write(told, errno);
+}
+
+void PlacedFile::cut(std::int64_t length) {
+    if (::ftruncate(number_, length) != 0) fail_to_write(told_, errno);
+}
+
+void PlacedFile::close() {
+    // On a disk that several machines share, the others see what we wrote once it is there.
+    if (::fsync(number_) != 0) fail_to_write(told_, errno);
+    if (::close(std::exchange(number_, -1)) != 0) fail_to_write(told_, errno);
 }
 
 void finish_part(const fs::path& path, bool safe) {

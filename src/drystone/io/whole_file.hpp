@@ -16,16 +16,24 @@ void write_whole_file(const std::filesystem::path& path, std::initializer_list<s
 /// Writes the pieces one after another to `path` itself; half of it may be there if that fails. Errors speak of `path` without a last ".part".
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> pieces, bool safe);
 
-/// Makes the file where there is none, and sets aside room on the disk for so many bytes: it is then at least that long, and writing to it does
-/// not fill the disk.
-void reserve_file(const std::filesystem::path& path, std::int64_t bytes);
+/// A file that is there, open to be written to at any place: by several processes, each its own part.
+class PlacedFile {
+public:
+    explicit PlacedFile(const std::filesystem::path& path);
+    PlacedFile(PlacedFile&& other) noexcept;
+    PlacedFile(const PlacedFile&) = delete;
+    PlacedFile& operator=(const PlacedFile&) = delete;
+    ~PlacedFile();
+    void write(std::int64_t offset, std::string_view bytes);
+    /// Makes it so many bytes long.
+    void cut(std::int64_t length);
+    /// Returns when what we have written is on the disk.
+    void close();
 
-/// Overwrites bytes of a file from `offset` on.
-struct Patch {
-    std::int64_t offset = 0;
-    std::string_view bytes;
+private:
+    std::filesystem::path told_;  // for messages
+    int number_;
 };
-void patch_file(const std::filesystem::path& path, std::initializer_list<Patch> patches);
 
 /// Gives `path`.part its final name. `safe`: as above, the file's bytes included.
 void finish_part(const std::filesystem::path& path, bool safe);

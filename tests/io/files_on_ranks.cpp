@@ -142,7 +142,7 @@ private:
     std::optional<Scratch> scratch_;
 };
 
-/// A heap that rolls with resistance on a floor.
+/// A heap that rolls with resistance on a floor; the last body, some way off, is a piston.
 template <int d>
 std::string heap_text() {
     const char* const round = d == 2 ? "disk" : "sphere";
@@ -160,6 +160,10 @@ std::string heap_text() {
                 d == 2
                     ? fmt::format("[{}, {}]", 0.2 * i + 0.1 * layer, 0.0999 + 0.173 * layer)
                     : fmt::format("[{}, {}, {}]", 0.2 * i + 0.1 * layer, 0.01 * i, 0.0999 + 0.173 * layer));
+    text += fmt::format(
+        "[[body]]\nshape = {{ type = \"{}\", radius = 0.1 }}\nposition = {}\nheld = true\n"
+        "guide = {{ axis = {}, force = 1, mass = 2 }}\n",
+        round, d == 2 ? "[2, 1]" : "[2, 0, 1]", d == 2 ? "[1, 0]" : "[1, 0, 0]");
     return text;
 }
 
@@ -325,21 +329,31 @@ TEST_F(CheckpointsOnRanks, ErrorsAreThoseOfAllRanks) {
     EXPECT_NE(
         message_of_all([&] { read_checkpoint(file("none.h5"), "0.1.0", ranks_); }).find("cannot be opened"),
         std::string::npos);
-    // A fault in the rows of the last rank, and a byte that is not as it was written.
+    // A fault in the rows of the last rank, one at the border between the first two, a piston that is gone, and a byte that is not as it was written.
     meet();
     if (first()) {
-        std::swap(heap.memory.warm.key.back(), *(heap.memory.warm.key.end() - 2));
+        std::vector<ContactKey>& keys = heap.memory.warm.key;
+        const std::size_t border = keys.size() / static_cast<std::size_t>(std::max(count_, 2));
+        std::swap(keys.back(), *(keys.end() - 2));
         write_checkpoint(file("faulty.h5"), heap.state(), "0.1.0");
-        std::string bytes = bytes_of(file("faulty.h5"));
+        std::swap(keys.back(), *(keys.end() - 2));
+        std::swap(keys[border - 1], keys[border]);
+        write_checkpoint(file("border.h5"), heap.state(), "0.1.0");
+        std::swap(keys[border - 1], keys[border]);
+        std::string bytes = bytes_of(file("border.h5"));
         bytes[bytes.size() / 2] ^= 1;
         std::ofstream(file("altered.h5"), std::ios::binary) << bytes;
+        keep_rows(heap.scene.bodies, 0, heap.scene.bodies.count() - 1);
+        write_checkpoint(file("gone.h5"), heap.state(), "0.1.0");
     }
     meet();
-    EXPECT_NE(
-        message_of_all([&] { read_checkpoint(file("faulty.h5"), "0.1.0", ranks_); }).find("not ascending"),
-        std::string::npos);
-    EXPECT_NE(message_of_all([&] { read_checkpoint(file("altered.h5"), "0.1.0", ranks_); }).find("checksum"),
-              std::string::npos);
+    const auto message_of_reading = [&](const std::string& name) {
+        return message_of_all([&] { read_checkpoint(file(name), "0.1.0", ranks_); });
+    };
+    EXPECT_NE(message_of_reading("faulty.h5").find("not ascending"), std::string::npos);
+    EXPECT_NE(message_of_reading("border.h5").find("not ascending"), std::string::npos);
+    EXPECT_NE(message_of_reading("gone.h5").find("that could be driven"), std::string::npos);
+    EXPECT_NE(message_of_reading("altered.h5").find("checksum"), std::string::npos);
 }
 
 /// No file may be longer than this while it lives.

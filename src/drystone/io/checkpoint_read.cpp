@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace drystone {
 
@@ -48,6 +50,9 @@ std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, cons
         refuse(group, name,
                fmt::format("holds {} numbers where there should be {}", size, columns * rows.total));
     const bool all = rows.count == rows.total;
+    if (!all && group.rows(name) != rows.total)
+        refuse(group, name,
+               fmt::format("has {} rows where there should be {}", group.rows(name), rows.total));
     if constexpr (std::is_same_v<T, double>)
         return all ? group.read_doubles(name) : group.read_doubles(name, rows.first, rows.count);
     else
@@ -152,8 +157,11 @@ Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Row
     bodies.id = read_rows<std::int64_t>(group, "id", rows, 1);
     const std::size_t count = bodies.id.size();
     bodies.next_id = read_count(group, "next_id");
+    // Of the rank before us.
+    std::int64_t last = rows.first > 0 ? group.read_longs("id", rows.first - 1, 1).at(0) : -1;
     for (std::size_t i = 0; i < count; ++i) {
-        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || (i > 0 && bodies.id[i] <= bodies.id[i - 1]))
+        const bool ascends = bodies.id[i] > std::exchange(last, bodies.id[i]);
+        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || !ascends)
             refuse(group, "id",
                    fmt::format("holds {} as number {}, which is not above the one before and below {}",
                                bodies.id[i], rows.first + static_cast<std::int64_t>(i), bodies.next_id));
@@ -216,13 +224,16 @@ WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::R
     const std::vector<std::int64_t> keys = read_rows<std::int64_t>(group, "key", rows, 4);
     const std::size_t count = keys.size() / 4;
     WarmStart<d> warm;
+    std::array<std::int64_t, 4> last = {-1, -1, -1, -1};
+    if (rows.first > 0) std::ranges::copy(group.read_longs("key", rows.first - 1, 1), last.begin());
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t* k = keys.data() + 4 * i;
         if (k[0] < 0 || k[0] > k[1] || k[1] >= next_id || k[2] < 0 || k[2] > most || k[3] < 0 || k[3] > most)
             refuse(group, "key",
                    fmt::format("holds ({}, {}, {}, {}), which is no contact", k[0], k[1], k[2], k[3]));
         warm.key.push_back({k[0], k[1], static_cast<std::uint32_t>(k[2]), static_cast<std::uint32_t>(k[3])});
-        if (i > 0 && !(warm.key[i - 1] < warm.key[i]))
+        const std::array<std::int64_t, 4> now = {k[0], k[1], k[2], k[3]};
+        if (!(std::exchange(last, now) < now))
             refuse(group, "key",
                    fmt::format("is not ascending at {}", rows.first + static_cast<std::int64_t>(i)));
     }

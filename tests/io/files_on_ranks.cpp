@@ -318,6 +318,12 @@ TEST_F(CheckpointsOnRanks, ErrorsAreThoseOfAllRanks) {
                       write_checkpoint(file("c.h5"), part.state(heap), "0.1.0", none);
                   }).find("are not given"),
                   std::string::npos);
+        StateSlabs more = part.slabs;
+        more.warm += 1;
+        EXPECT_NE(message_of_all([&] {
+                      write_checkpoint(file("c.h5"), part.state(heap), "0.1.0", more);
+                  }).find("contacts and"),
+                  std::string::npos);
         StateSlabs beyond = part.slabs;
         if (rank_ == count_ - 1) beyond.first_body += 1;
         EXPECT_NE(message_of_all([&] {

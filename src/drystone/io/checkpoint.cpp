@@ -308,16 +308,24 @@ template <int d>
 void write_by_ranks(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
                     const StateSlabs& slabs) {
     const hdf5::Ranks& ranks = slabs.ranks;
-    auto torques_in_all = static_cast<std::int64_t>(state.warm.torque.size());
-    hdf5::add_up(ranks, {&torques_in_all, 1});
+    std::array<std::int64_t, 3> sums = {state.scene.bodies.count(),
+                                        static_cast<std::int64_t>(state.warm.key.size()),
+                                        static_cast<std::int64_t>(state.warm.torque.size())};
+    hdf5::add_up(ranks, sums);
     const hdf5::Slab bodies{slabs.first_body, slabs.bodies}, warm{slabs.first_warm, slabs.warm};
-    const hdf5::Slab torques = torques_in_all > 0 ? warm : hdf5::Slab{0, 0};
+    const hdf5::Slab torques = sums[2] > 0 ? warm : hdf5::Slab{0, 0};
     write_shared_file(
         path, ranks, header_size,
         [&](const hdf5::Group& root) {
             if (slabs.bodies < 0 || slabs.warm < 0)
                 fail(path.string(), "the numbers of all bodies and contacts are not given",
                      "give them to all ranks");
+            // A row that nobody writes would be zeros.
+            if (slabs.bodies != sums[0] || slabs.warm != sums[1] || (sums[2] != 0 && sums[2] != sums[1]))
+                fail(path.string(),
+                     fmt::format("the ranks have {} of {} bodies, {} of {} contacts and {} torques", sums[0],
+                                 slabs.bodies, sums[1], slabs.warm, sums[2]),
+                     "let each row be on one rank, with torques for all contacts or none");
             write_content(root, state, stored_rows(state.scene.bodies, state.warm), bodies, warm, torques);
         },
         [&](const std::filesystem::path& part) { write_header(part, program); }, true);

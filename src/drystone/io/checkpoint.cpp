@@ -4,6 +4,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/io/checkpoint_parts.hpp"
 #include "drystone/io/hdf5.hpp"
+#include "drystone/io/shared_file.hpp"
 #include "drystone/io/whole_file.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +62,17 @@ std::optional<std::uintmax_t> number_in(std::string_view word) {
     return value;
 }
 
+/// Adds what is behind the header to the sum, and answers how many bytes those are.
+std::uintmax_t add_rest(std::ifstream& stream, Checksum& sum) {
+    std::vector<char> piece(std::size_t{1} << 20U);
+    std::uintmax_t read = 0;
+    while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0) {
+        sum.add({piece.data(), static_cast<std::size_t>(stream.gcount())});
+        read += static_cast<std::uintmax_t>(stream.gcount());
+    }
+    return read;
+}
+
 /// Program that wrote the file. Throws Error unless the file is a whole and unaltered checkpoint of our version.
 std::string check_header(const std::filesystem::path& path, const std::string& program) {
     const std::string name = path.string();
@@ -105,12 +117,7 @@ std::string check_header(const std::filesystem::path& path, const std::string& p
     // The header as it was when the sum was taken: written anew, so that no byte of it goes unchecked.
     const std::string clean = header_of(writer, *length, no_sum);
     seen.add(clean);
-    std::vector<char> piece(std::size_t{1} << 20U);
-    std::uintmax_t read = header.size();
-    while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0) {
-        seen.add({piece.data(), static_cast<std::size_t>(stream.gcount())});
-        read += static_cast<std::uintmax_t>(stream.gcount());
-    }
+    const std::uintmax_t read = header.size() + add_rest(stream, seen);
     if (stream.bad() || read != size)
         fail(name, "reading stopped early", "see that the disk is well; use another copy of the file");
     if (seen.hex() != sum || header != header_of(writer, *length, sum))
@@ -167,26 +174,43 @@ void write_overrides(const hdf5::Group& group, const RunOverrides& overrides) {
     if (overrides.tolerance) group.write_double("tolerance", *overrides.tolerance);
 }
 
+/// Our rows as they are stored, where they are not in memory so already.
 template <int d>
-void write_bodies(const hdf5::Group& group, const Bodies<d>& bodies) {
-    const hdf5::Slab all{0, static_cast<std::int64_t>(bodies.id.size())};
+struct StoredRows {
     std::vector<int> motion, image;
-    for (const Motion m : bodies.motion) motion.push_back(static_cast<int>(m));
+    std::vector<double> rotation;
+    std::vector<std::int64_t> keys;
+};
+
+template <int d>
+StoredRows<d> stored_rows(const Bodies<d>& bodies, const WarmStart<d>& warm) {
+    StoredRows<d> rows;
+    for (const Motion m : bodies.motion) rows.motion.push_back(static_cast<int>(m));
     for (const Image<d>& periods : bodies.image)
-        image.insert(image.end(), periods.data(), periods.data() + d);
+        rows.image.insert(rows.image.end(), periods.data(), periods.data() + d);
+    rows.rotation = rotations_of(bodies.rotation);
+    rows.keys.reserve(4 * warm.key.size());
+    for (const ContactKey& key : warm.key)
+        rows.keys.insert(rows.keys.end(), {key.first, key.second, key.image, key.feature});
+    return rows;
+}
+
+template <int d>
+void write_bodies(const hdf5::Group& group, const Bodies<d>& bodies, const StoredRows<d>& rows,
+                  hdf5::Slab slab) {
     write_long(group, "next_id", bodies.next_id);
-    group.write_rows("id", std::span<const std::int64_t>(bodies.id), 0, all);
-    group.write_rows("shape", std::span<const int>(bodies.shape), 0, all);
-    group.write_rows("size", std::span<const double>(bodies.size), 0, all);
-    group.write_rows("material", std::span<const int>(bodies.material), 0, all);
-    group.write_rows("motion", std::span<const int>(motion), 0, all);
-    group.write_rows("mass", std::span<const double>(bodies.mass), 0, all);
-    group.write_rows("inertia", flat(bodies.inertia), spins<d>, all);
-    group.write_rows("position", flat(bodies.position), d, all);
-    group.write_rows("image", std::span<const int>(image), d, all);
-    group.write_rows("rotation", std::span<const double>(rotations_of(bodies.rotation)), d == 2 ? 1 : 4, all);
-    group.write_rows("velocity", flat(bodies.velocity), d, all);
-    group.write_rows("spin", flat(bodies.spin), spins<d>, all);
+    group.write_rows("id", std::span<const std::int64_t>(bodies.id), 0, slab);
+    group.write_rows("shape", std::span<const int>(bodies.shape), 0, slab);
+    group.write_rows("size", std::span<const double>(bodies.size), 0, slab);
+    group.write_rows("material", std::span<const int>(bodies.material), 0, slab);
+    group.write_rows("motion", std::span<const int>(rows.motion), 0, slab);
+    group.write_rows("mass", std::span<const double>(bodies.mass), 0, slab);
+    group.write_rows("inertia", flat(bodies.inertia), spins<d>, slab);
+    group.write_rows("position", flat(bodies.position), d, slab);
+    group.write_rows("image", std::span<const int>(rows.image), d, slab);
+    group.write_rows("rotation", std::span<const double>(rows.rotation), d == 2 ? 1 : 4, slab);
+    group.write_rows("velocity", flat(bodies.velocity), d, slab);
+    group.write_rows("spin", flat(bodies.spin), spins<d>, slab);
 }
 
 template <int d>
@@ -199,16 +223,11 @@ void write_domain(const hdf5::Group& group, const Domain<d>& domain) {
 }
 
 template <int d>
-void write_warm(const hdf5::Group& group, const WarmStart<d>& warm) {
-    const hdf5::Slab all{0, static_cast<std::int64_t>(warm.key.size())};
-    std::vector<std::int64_t> keys;
-    keys.reserve(4 * warm.key.size());
-    for (const ContactKey& key : warm.key)
-        keys.insert(keys.end(), {key.first, key.second, key.image, key.feature});
-    group.write_rows("key", std::span<const std::int64_t>(keys), 4, all);
-    group.write_rows("impulse", flat(warm.impulse), d, all);
-    group.write_rows("torque", flat(warm.torque), spins<d>,
-                     {0, static_cast<std::int64_t>(warm.torque.size())});
+void write_warm(const hdf5::Group& group, const WarmStart<d>& warm, const StoredRows<d>& rows,
+                hdf5::Slab slab, hdf5::Slab torques) {
+    group.write_rows("key", std::span<const std::int64_t>(rows.keys), 4, slab);
+    group.write_rows("impulse", flat(warm.impulse), d, slab);
+    group.write_rows("torque", flat(warm.torque), spins<d>, torques);
     group.write_doubles("joints",
                         std::span(warm.joints.data(), static_cast<std::size_t>(warm.joints.size())));
     group.write_double("h", warm.h);
@@ -251,22 +270,82 @@ ProgressNumbers numbers_of(const RunProgress& progress) {
              s.work.joints}};
 }
 
+namespace {
+
+/// All of a checkpoint but its header. Collective where ranks share the file.
 template <int d>
-void write_checkpoint(const std::filesystem::path& path, const RunState<d>& state,
-                      const std::string& program) {
-    // Made in memory and then written by ourselves: where the disk is full, HDF5 cannot get rid of a file that it cannot finish.
-    const hdf5::File file = hdf5::File::create_image(path.string());
-    const hdf5::Group& root = file.root();
+void write_content(const hdf5::Group& root, const RunState<d>& state, const StoredRows<d>& rows,
+                   hdf5::Slab bodies, hdf5::Slab warm, hdf5::Slab torques) {
     root.write_int("dimension", d);
     root.write_double("time", state.scene.time);
     root.write_doubles("gravity", flat<d>(state.scene.gravity));
     write_files(root.create_group("scene"), state.files);
     write_overrides(root.create_group("overrides"), state.overrides);
-    write_bodies(root.create_group("bodies"), state.scene.bodies);
+    write_bodies(root.create_group("bodies"), state.scene.bodies, rows, bodies);
     write_domain(root.create_group("domain"), state.scene.domain);
-    write_warm(root.create_group("warm"), state.warm);
+    write_warm(root.create_group("warm"), state.warm, rows, warm, torques);
     write_progress(root.create_group("progress"), state.progress);
     write_observers(root.create_group("observers"), state.observers);
+}
+
+/// Gives a file that ranks have written together its header.
+void write_header(const std::filesystem::path& part, const std::string& program) {
+    const std::uintmax_t length = std::filesystem::file_size(part);
+    std::ifstream stream(part, std::ios::binary);
+    stream.seekg(header_size);
+    Checksum sum;
+    sum.add(header_of(program, length, no_sum));
+    const std::uintmax_t rest = add_rest(stream, sum);
+    if (stream.bad() || header_size + rest != length)
+        fail(part.string(), "reading back what was written stopped early", "see that the disk is well");
+    const std::string header = header_of(program, length, sum.hex());
+    PlacedFile file(part);
+    file.write(0, header);
+    file.close();
+}
+
+template <int d>
+void write_by_ranks(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
+                    const StateSlabs& slabs) {
+    const hdf5::Ranks& ranks = slabs.ranks;
+    std::array<std::int64_t, 3> sums = {state.scene.bodies.count(),
+                                        static_cast<std::int64_t>(state.warm.key.size()),
+                                        static_cast<std::int64_t>(state.warm.torque.size())};
+    hdf5::add_up(ranks, sums);
+    const hdf5::Slab bodies{slabs.first_body, slabs.bodies}, warm{slabs.first_warm, slabs.warm};
+    const hdf5::Slab torques = sums[2] > 0 ? warm : hdf5::Slab{0, 0};
+    write_shared_file(
+        path, ranks, header_size,
+        [&](const hdf5::Group& root) {
+            if (slabs.bodies < 0 || slabs.warm < 0)
+                fail(path.string(), "the numbers of all bodies and contacts are not given",
+                     "give them to all ranks");
+            // A row that nobody writes would be zeros.
+            if (slabs.bodies != sums[0] || slabs.warm != sums[1] || (sums[2] != 0 && sums[2] != sums[1]))
+                fail(path.string(),
+                     fmt::format("the ranks have {} of {} bodies, {} of {} contacts and {} torques", sums[0],
+                                 slabs.bodies, sums[1], slabs.warm, sums[2]),
+                     "let each row be on one rank, with torques for all contacts or none");
+            write_content(root, state, stored_rows(state.scene.bodies, state.warm), bodies, warm, torques);
+        },
+        [&](const std::filesystem::path& part) { write_header(part, program); }, true);
+}
+
+}  // namespace
+
+template <int d>
+void write_checkpoint(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
+                      const StateSlabs& slabs) {
+    if (hdf5::count_of(slabs.ranks) > 1) {
+        write_by_ranks(path, state, program, slabs);
+        return;
+    }
+    // Made in memory and then written by ourselves: where the disk is full, HDF5 cannot get rid of a file that it cannot finish.
+    const hdf5::File file = hdf5::File::create_image(path.string());
+    const auto all = [](std::size_t n) { return hdf5::Slab{0, static_cast<std::int64_t>(n)}; };
+    write_content(file.root(), state, stored_rows(state.scene.bodies, state.warm),
+                  all(state.scene.bodies.id.size()), all(state.warm.key.size()),
+                  all(state.warm.torque.size()));
     const std::string_view body = file.bytes();
 
     const std::uintmax_t length = header_size + body.size();
@@ -276,8 +355,10 @@ void write_checkpoint(const std::filesystem::path& path, const RunState<d>& stat
     write_whole_file(path, {header_of(program, length, sum.hex()), body}, true);
 }
 
-template void write_checkpoint(const std::filesystem::path&, const RunState<2>&, const std::string&);
-template void write_checkpoint(const std::filesystem::path&, const RunState<3>&, const std::string&);
+template void write_checkpoint(const std::filesystem::path&, const RunState<2>&, const std::string&,
+                               const StateSlabs&);
+template void write_checkpoint(const std::filesystem::path&, const RunState<3>&, const std::string&,
+                               const StateSlabs&);
 
 bool is_checkpoint(const std::filesystem::path& path) {
     std::ifstream stream(path, std::ios::binary);
@@ -286,9 +367,19 @@ bool is_checkpoint(const std::filesystem::path& path) {
     return stream && std::string_view(begin.data(), begin.size()) == first_line;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program) {
-    const std::string writer = check_header(path, program);
-    Checkpoint checkpoint = read_checkpoint_content(hdf5::File::open(path).root());
+Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
+                           const hdf5::Ranks& ranks) {
+    const hdf5::Ranks several = hdf5::others_of(ranks);
+    std::string writer;
+    // One reads the whole file for its checksum.
+    hdf5::together(several, [&] {
+        if (hdf5::rank_of(several) == 0) writer = check_header(path, program);
+    });
+    writer = hdf5::text_of_first(several, writer);
+    // Each rank opens the file for itself: what is wrong with its rows, it finds alone, and no call waits for the others.
+    std::optional<hdf5::File> file;
+    hdf5::together(several, [&] { file = hdf5::File::open(path); });
+    Checkpoint checkpoint = read_checkpoint_content(file->root(), several);
     checkpoint.program = writer;
     return checkpoint;
 }

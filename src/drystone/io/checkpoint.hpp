@@ -16,9 +16,13 @@
 //     /progress/     sums of the run, what sources, sinks and the stop rule keep
 //     /observers/    how far frames and measurements are
 //
+// Several ranks write one file together, each its slab of the rows of /bodies and /warm; it is the same file, byte for byte, as one rank writes that has
+// all of them.
+//
 // Numbers are kept bit for bit. Nothing of the clock or of the machine is in it: two runs of one scene write the same bytes.
 #pragma once
 
+#include "drystone/io/ranks.hpp"
 #include "drystone/io/scene_file.hpp"
 
 #include <cstdint>
@@ -60,18 +64,29 @@ struct RunState {
     const ObserverState& observers;
 };
 
+/// Which rows of a state are here where several ranks have it together: bodies in the order of their ids, the warm start in the order of its keys,
+/// rank after rank. All else of a state is the same on all ranks.
+struct StateSlabs {
+    hdf5::Ranks ranks;
+    std::int64_t first_body = 0, bodies = -1;  ///< number of the first row here; of all (-1: all are here)
+    std::int64_t first_warm = 0, warm = -1;
+};
+
 /// Writes a checkpoint; the file appears complete, and safe on the disk, or not at all (the one that was there stays). `program`: the version.
+/// Several ranks: collective; state.scene.bodies and state.warm hold the rows of this rank, and torques are there for all keys on all ranks or for none.
+/// What fails on one rank is thrown on all, with the same message.
 template <int d>
-void write_checkpoint(const std::filesystem::path& path, const RunState<d>& state,
-                      const std::string& program);
+void write_checkpoint(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
+                      const StateSlabs& slabs = {});
 
 /// A run where it was when the checkpoint was written. The plan is that of the scene's text, with the bodies, the domain, the gravity and the
-/// time of the checkpoint; overrides are not yet in it.
+/// time of the checkpoint; overrides are not yet in it. Several ranks: each has an even share of the rows of bodies and warm start.
 template <int d>
 struct StoppedRun {
     RunPlan<d> plan;
     WarmStart<d> warm;
     RunProgress progress;
+    StateSlabs slabs;
 };
 
 struct Checkpoint {
@@ -86,10 +101,12 @@ struct Checkpoint {
 bool is_checkpoint(const std::filesystem::path& path);
 
 /// Reads a checkpoint. `program`: the version that reads, for messages. Throws Error, with one message, on a file that is no checkpoint, cut short,
-/// altered, of another version of the format, or whose numbers do not fit its scene: nothing of it is used then.
-Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program);
+/// altered, of another version of the format, or whose numbers do not fit its scene: nothing of it is used then. Several ranks: collective; of n rows
+/// rank k of N gets those from k n / N to (k + 1) n / N, and all throw the same Error if one does.
+Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
+                           const hdf5::Ranks& ranks = {});
 
-/// What stands behind the header: everything is checked but the header. For tests.
-Checkpoint read_checkpoint_content(const hdf5::Group& root);
+/// What stands behind the header: everything is checked but the header. The file is opened by each rank for itself.
+Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& ranks = {});
 
 }  // namespace drystone

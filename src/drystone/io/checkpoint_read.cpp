@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace drystone {
 
@@ -23,28 +25,68 @@ const char* const cure = "use another copy, or run the scene again";
     fail(group.where(name), what, cure);
 }
 
-std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size) {
-    std::vector<double> values = group.read_doubles(name);
-    if (values.size() != size)
-        refuse(group, name, fmt::format("holds {} numbers where there should be {}", values.size(), size));
+/// Which rows are read: `count` from `first` on, of `total` in the file.
+struct Rows {
+    std::int64_t first = 0, count = 0, total = 0;
+};
+
+Rows all_rows(std::size_t count) {
+    const auto n = static_cast<std::int64_t>(count);
+    return {0, n, n};
+}
+
+/// Our share.
+Rows share_of(const hdf5::Ranks& ranks, std::int64_t total) {
+    const std::int64_t rank = hdf5::rank_of(ranks), count = hdf5::count_of(ranks);
+    const std::int64_t first = rank * total / count;
+    return {first, (rank + 1) * total / count - first, total};
+}
+
+/// The numbers of our rows of `columns` each.
+template <class T>
+std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, const Rows& rows, int columns) {
+    const std::int64_t size = group.size(name);
+    if (size != columns * rows.total)
+        refuse(group, name,
+               fmt::format("holds {} numbers where there should be {}", size, columns * rows.total));
+    const bool all = rows.count == rows.total;
+    if (!all && group.rows(name) != rows.total)
+        refuse(group, name,
+               fmt::format("has {} rows where there should be {}", group.rows(name), rows.total));
+    if constexpr (std::is_same_v<T, double>)
+        return all ? group.read_doubles(name) : group.read_doubles(name, rows.first, rows.count);
+    else
+        return all ? group.read_longs(name) : group.read_longs(name, rows.first, rows.count);
+}
+
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                                int columns = 1) {
+    std::vector<double> values = read_rows<double>(group, name, rows, columns);
     for (const double x : values)
         if (!std::isfinite(x)) refuse(group, name, fmt::format("holds {}", x));
     return values;
 }
 
-double read_finite(const hdf5::Group& group, const std::string& name) {
-    return read_finite(group, name, 1)[0];
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size) {
+    return read_finite(group, name, all_rows(size));
 }
 
-std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, std::size_t size,
-                                      std::int64_t least, std::int64_t most) {
-    std::vector<std::int64_t> values = group.read_longs(name);
-    if (values.size() != size)
-        refuse(group, name, fmt::format("holds {} numbers where there should be {}", values.size(), size));
+double read_finite(const hdf5::Group& group, const std::string& name) {
+    return read_finite(group, name, std::size_t{1})[0];
+}
+
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                                      int columns, std::int64_t least, std::int64_t most) {
+    std::vector<std::int64_t> values = read_rows<std::int64_t>(group, name, rows, columns);
     for (const std::int64_t x : values)
         if (x < least || x > most)
             refuse(group, name, fmt::format("holds {}, which is not from {} to {}", x, least, most));
     return values;
+}
+
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, std::size_t size,
+                                      std::int64_t least, std::int64_t most) {
+    return read_within(group, name, all_rows(size), 1, least, most);
 }
 
 constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
@@ -55,16 +97,16 @@ std::int64_t read_count(const hdf5::Group& group, const std::string& name) {
 
 template <int n>
 Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::string& name) {
-    const std::vector<double> values = read_finite(group, name, n);
+    const std::vector<double> values = read_finite(group, name, std::size_t{n});
     return Eigen::Map<const Eigen::Matrix<double, n, 1>>(values.data());
 }
 
 template <class V>
-std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, std::size_t count) {
+std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const Rows& rows) {
     constexpr std::size_t n = V::SizeAtCompileTime;
-    const std::vector<double> values = read_finite(group, name, n * count);
-    std::vector<V> vectors(count);
-    for (std::size_t i = 0; i < count; ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
+    const std::vector<double> values = read_finite(group, name, rows, n);
+    std::vector<V> vectors(values.size() / n);
+    for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
     return vectors;
 }
 
@@ -92,13 +134,13 @@ RunOverrides read_overrides(const hdf5::Group& group) {
     return overrides;
 }
 
-void read_rotations(const hdf5::Group& group, std::size_t count, std::vector<Rotation<2>>& rotations) {
-    for (const double angle : read_finite(group, "rotation", count)) rotations.push_back({angle});
+void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<2>>& rotations) {
+    for (const double angle : read_finite(group, "rotation", rows)) rotations.push_back({angle});
 }
 
-void read_rotations(const hdf5::Group& group, std::size_t count, std::vector<Rotation<3>>& rotations) {
-    const std::vector<double> values = read_finite(group, "rotation", 4 * count);
-    for (std::size_t i = 0; i < count; ++i) {
+void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<3>>& rotations) {
+    const std::vector<double> values = read_finite(group, "rotation", rows, 4);
+    for (std::size_t i = 0; i < values.size() / 4; ++i) {
         const double* q = values.data() + 4 * i;
         rotations.emplace_back();
         // Bit for bit: not made a unit again. Steps keep it so to rounding.
@@ -110,33 +152,36 @@ void read_rotations(const hdf5::Group& group, std::size_t count, std::vector<Rot
 }
 
 template <int d>
-Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene) {
+Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Rows& rows) {
     Bodies<d> bodies;
-    bodies.id = group.read_longs("id");
+    bodies.id = read_rows<std::int64_t>(group, "id", rows, 1);
     const std::size_t count = bodies.id.size();
     bodies.next_id = read_count(group, "next_id");
+    // Of the rank before us.
+    std::int64_t last = rows.first > 0 ? group.read_longs("id", rows.first - 1, 1).at(0) : -1;
     for (std::size_t i = 0; i < count; ++i) {
-        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || (i > 0 && bodies.id[i] <= bodies.id[i - 1]))
+        const bool ascends = bodies.id[i] > std::exchange(last, bodies.id[i]);
+        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || !ascends)
             refuse(group, "id",
                    fmt::format("holds {} as number {}, which is not above the one before and below {}",
-                               bodies.id[i], i, bodies.next_id));
+                               bodies.id[i], rows.first + static_cast<std::int64_t>(i), bodies.next_id));
     }
     const auto shapes = static_cast<std::int64_t>(scene.shapes.size());
-    for (const std::int64_t k : read_within(group, "shape", count, 0, shapes - 1))
+    for (const std::int64_t k : read_within(group, "shape", rows, 1, 0, shapes - 1))
         bodies.shape.push_back(static_cast<Index>(k));
-    for (const std::int64_t k : read_within(group, "material", count, 0, scene.materials.count() - 1))
+    for (const std::int64_t k : read_within(group, "material", rows, 1, 0, scene.materials.count() - 1))
         bodies.material.push_back(static_cast<Index>(k));
-    for (const std::int64_t k : read_within(group, "motion", count, 0, static_cast<int>(Motion::guided)))
+    for (const std::int64_t k : read_within(group, "motion", rows, 1, 0, static_cast<int>(Motion::guided)))
         bodies.motion.push_back(static_cast<Motion>(k));
-    bodies.size = read_finite(group, "size", count);
-    bodies.mass = read_finite(group, "mass", count);
-    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", count);
-    bodies.position = read_vectors<Vec<d>>(group, "position", count);
-    bodies.velocity = read_vectors<Vec<d>>(group, "velocity", count);
-    bodies.spin = read_vectors<Spin<d>>(group, "spin", count);
-    read_rotations(group, count, bodies.rotation);
+    bodies.size = read_finite(group, "size", rows);
+    bodies.mass = read_finite(group, "mass", rows);
+    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", rows);
+    bodies.position = read_vectors<Vec<d>>(group, "position", rows);
+    bodies.velocity = read_vectors<Vec<d>>(group, "velocity", rows);
+    bodies.spin = read_vectors<Spin<d>>(group, "spin", rows);
+    read_rotations(group, rows, bodies.rotation);
     constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
-    const std::vector<std::int64_t> image = read_within(group, "image", d * count, -far, far);
+    const std::vector<std::int64_t> image = read_within(group, "image", rows, d, -far, far);
     bodies.image.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t k = 0; k < d; ++k)
@@ -171,28 +216,34 @@ Domain<d> read_domain(const hdf5::Group& group, const Domain<d>& planned) {
 }
 
 template <int d>
-WarmStart<d> read_warm(const hdf5::Group& group, const Bodies<d>& bodies) {
+WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::Ranks& ranks, Rows& rows) {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    const std::vector<std::int64_t> keys = group.read_longs("key");
+    const std::int64_t numbers = group.size("key");
+    if (numbers % 4 != 0) refuse(group, "key", "does not hold 4 numbers for each contact");
+    rows = share_of(ranks, numbers / 4);
+    const std::vector<std::int64_t> keys = read_rows<std::int64_t>(group, "key", rows, 4);
     const std::size_t count = keys.size() / 4;
-    if (keys.size() != 4 * count) refuse(group, "key", "does not hold 4 numbers for each contact");
     WarmStart<d> warm;
+    std::array<std::int64_t, 4> last = {-1, -1, -1, -1};
+    if (rows.first > 0) std::ranges::copy(group.read_longs("key", rows.first - 1, 1), last.begin());
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t* k = keys.data() + 4 * i;
-        if (k[0] < 0 || k[0] > k[1] || k[1] >= bodies.next_id || k[2] < 0 || k[2] > most || k[3] < 0 ||
-            k[3] > most)
+        if (k[0] < 0 || k[0] > k[1] || k[1] >= next_id || k[2] < 0 || k[2] > most || k[3] < 0 || k[3] > most)
             refuse(group, "key",
                    fmt::format("holds ({}, {}, {}, {}), which is no contact", k[0], k[1], k[2], k[3]));
         warm.key.push_back({k[0], k[1], static_cast<std::uint32_t>(k[2]), static_cast<std::uint32_t>(k[3])});
-        if (i > 0 && !(warm.key[i - 1] < warm.key[i]))
-            refuse(group, "key", fmt::format("is not ascending at {}", i));
+        const std::array<std::int64_t, 4> now = {k[0], k[1], k[2], k[3]};
+        if (!(std::exchange(last, now) < now))
+            refuse(group, "key",
+                   fmt::format("is not ascending at {}", rows.first + static_cast<std::int64_t>(i)));
     }
-    warm.impulse = read_vectors<Vec<d>>(group, "impulse", count);
-    const std::size_t torques = group.read_doubles("torque").size() / spins<d>;
-    if (torques != 0 && torques != count)
-        refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, count));
-    warm.torque = read_vectors<Spin<d>>(group, "torque", torques);
-    const std::vector<double> joints = read_finite(group, "joints", group.read_doubles("joints").size());
+    warm.impulse = read_vectors<Vec<d>>(group, "impulse", rows);
+    const std::int64_t torques = group.size("torque") / spins<d>;
+    if (torques != 0 && torques != rows.total)
+        refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, rows.total));
+    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows);
+    const std::vector<double> joints =
+        read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")));
     warm.joints = Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size()));
     warm.h = read_finite(group, "h");
     if (warm.h < 0) refuse(group, "h", fmt::format("holds {}", warm.h));
@@ -262,55 +313,83 @@ ObserverState read_observers(const hdf5::Group& group) {
     return state;
 }
 
+/// What moves bodies comes from the scene's text: it must find them, and as it left them.
 template <int d>
-StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan) {
+void check_drives(const hdf5::Group& root, const Scene<d>& scene, const hdf5::Ranks& ranks) {
+    std::vector<GlobalId> guided;
+    std::vector<std::int64_t> found;
+    hdf5::together(ranks, [&] {
+        for (const Drive<d>& drive : scene.drives) {
+            const Index body = scene.bodies.index_of(drive.body);
+            found.push_back(body >= 0 && !scene.bodies.is_free(body) ? 1 : 0);
+            if (drive.guide) guided.push_back(drive.body);
+        }
+    });
+    hdf5::add_up(ranks, found);
+    hdf5::together(ranks, [&] {
+        for (std::size_t k = 0; k < found.size(); ++k)
+            if (found[k] == 0)
+                refuse(root, "bodies",
+                       fmt::format("holds no body {} that could be driven as the scene says",
+                                   scene.drives[k].body));
+        for (Index i = 0; i < scene.bodies.count(); ++i) {
+            if (scene.bodies.motion[i] == Motion::guided &&
+                std::find(guided.begin(), guided.end(), scene.bodies.id[i]) == guided.end())
+                refuse(root, "bodies",
+                       fmt::format("holds the guided body {}, for which the scene has no guide",
+                                   scene.bodies.id[i]));
+        }
+    });
+}
+
+template <int d>
+StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks) {
     StoppedRun<d> run;
     Scene<d>& scene = plan.scene;
-    scene.bodies = read_bodies(root.open_group("bodies"), scene);
-    scene.domain = read_domain(root.open_group("domain"), scene.domain);
-    scene.gravity = read_vector<d>(root, "gravity");
-    scene.time = read_finite(root, "time");
-    if (scene.time < 0) refuse(root, "time", fmt::format("holds {}", scene.time));
-    // What moves bodies comes from the scene's text: it must find them, and as it left them.
-    std::vector<GlobalId> guided;
-    for (const Drive<d>& drive : scene.drives) {
-        const Index body = scene.bodies.index_of(drive.body);
-        if (body < 0 || scene.bodies.is_free(body))
-            refuse(root, "bodies",
-                   fmt::format("holds no body {} that could be driven as the scene says", drive.body));
-        if (drive.guide) guided.push_back(drive.body);
-    }
-    for (Index i = 0; i < scene.bodies.count(); ++i) {
-        if (scene.bodies.motion[i] == Motion::guided &&
-            std::find(guided.begin(), guided.end(), scene.bodies.id[i]) == guided.end())
-            refuse(root, "bodies",
-                   fmt::format("holds the guided body {}, for which the scene has no guide",
-                               scene.bodies.id[i]));
-    }
-    run.warm = read_warm(root.open_group("warm"), scene.bodies);
-    run.progress = read_progress(root.open_group("progress"), plan.feeds);
+    hdf5::together(ranks, [&] {
+        const hdf5::Group bodies = root.open_group("bodies");
+        const Rows rows = share_of(ranks, bodies.size("id"));
+        scene.bodies = read_bodies(bodies, scene, rows);
+        scene.domain = read_domain(root.open_group("domain"), scene.domain);
+        scene.gravity = read_vector<d>(root, "gravity");
+        scene.time = read_finite(root, "time");
+        if (scene.time < 0) refuse(root, "time", fmt::format("holds {}", scene.time));
+        run.slabs.first_body = rows.first;
+        run.slabs.bodies = rows.total;
+    });
+    check_drives(root, scene, ranks);
+    hdf5::together(ranks, [&] {
+        Rows rows;
+        run.warm = read_warm<d>(root.open_group("warm"), scene.bodies.next_id, ranks, rows);
+        run.progress = read_progress(root.open_group("progress"), plan.feeds);
+        run.slabs.first_warm = rows.first;
+        run.slabs.warm = rows.total;
+    });
+    run.slabs.ranks = ranks;
     run.plan = std::move(plan);
     return run;
 }
 
 }  // namespace
 
-Checkpoint read_checkpoint_content(const hdf5::Group& root) {
+Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& ranks) {
     Checkpoint checkpoint;
-    checkpoint.files = read_files(root.open_group("scene"));
-    checkpoint.overrides = read_overrides(root.open_group("overrides"));
-    checkpoint.observers = read_observers(root.open_group("observers"));
-    const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
-    AnyPlan plan = [&] {
+    std::optional<AnyPlan> plan;
+    hdf5::together(ranks, [&] {
+        checkpoint.files = read_files(root.open_group("scene"));
+        checkpoint.overrides = read_overrides(root.open_group("overrides"));
+        checkpoint.observers = read_observers(root.open_group("observers"));
+        const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
         try {
-            return read_scene(checkpoint.files, false);
+            plan = read_scene(checkpoint.files, false);
         } catch (const Error& error) {
             fail(root.where("scene"), fmt::format("cannot be read ({})", error.what()), cure);
         }
-    }();
-    if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(plan))
-        refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));
-    std::visit([&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one)); }, plan);
+        if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(*plan))
+            refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));
+    });
+    std::visit([&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one), ranks); },
+               *plan);
     return checkpoint;
 }
 

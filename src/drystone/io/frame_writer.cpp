@@ -43,19 +43,22 @@ std::string grains_file_name(std::int64_t number) { return fmt::format("grains_{
 std::string forces_file_name(std::int64_t number) { return fmt::format("forces_{:06}.hdf", number); }
 
 template <int d>
-FrameWriter<d>::FrameWriter(std::filesystem::path folder, std::int64_t next)
-    : folder_(std::move(folder)), next_(next) {
-    for (std::int64_t k = 0; k < next; ++k) {
-        const std::filesystem::path file = folder_ / grains_file_name(k);
-        // Frames that the user has taken away are not missed.
-        if (std::filesystem::exists(file))
-            times_.emplace_back(k, hdf5::File::open(file).root().read_double("time"));
-    }
-    thread_ = std::thread([this] { work(); });
+FrameWriter<d>::FrameWriter(std::filesystem::path folder, std::int64_t next, const hdf5::Ranks& ranks)
+    : folder_(std::move(folder)), ranks_(hdf5::others_of(ranks)), next_(next) {
+    hdf5::together(ranks_, [&] {
+        for (std::int64_t k = 0; k < next && hdf5::rank_of(ranks_) == 0; ++k) {
+            const std::filesystem::path file = folder_ / grains_file_name(k);
+            // Frames that the user has taken away are not missed.
+            if (std::filesystem::exists(file))
+                times_.emplace_back(k, hdf5::File::open(file).root().read_double("time"));
+        }
+    });
+    if (!at_once()) thread_ = std::thread([this] { work(); });
 }
 
 template <int d>
 FrameWriter<d>::~FrameWriter() {
+    if (at_once()) return;
     {
         const std::lock_guard guard(mutex_);
         stop_ = true;
@@ -73,7 +76,29 @@ template <int d>
 void FrameWriter<d>::write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
                            const Vector* impulses) {
     const Timer timer;
-    copy_frame(scene, memory, h, spare_, impulses);
+    hdf5::together(ranks_, [&] { copy_frame(scene, memory, h, spare_, impulses); });
+    if (at_once())
+        write_one(spare_, next_++);
+    else
+        hand_over();
+    seconds_ += timer.seconds();
+}
+
+template <int d>
+void FrameWriter<d>::write(const FrameState<d>& state) {
+    const Timer timer;
+    if (at_once()) {
+        write_one(state, next_++);
+    } else {
+        spare_ = state;
+        hand_over();
+    }
+    seconds_ += timer.seconds();
+}
+
+/// Gives the copied frame to the thread.
+template <int d>
+void FrameWriter<d>::hand_over() {
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !waiting_full_; });
@@ -85,11 +110,16 @@ void FrameWriter<d>::write(const Scene<d>& scene, const StepMemory<d>* memory, d
         waiting_full_ = true;
     }
     changed_.notify_all();
-    seconds_ += timer.seconds();
 }
 
 template <int d>
 void FrameWriter<d>::finish() {
+    if (at_once()) {
+        hdf5::together(ranks_, [&] {
+            if (!times_.empty()) write_series();
+        });
+        return;
+    }
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !waiting_full_ && !busy_; });
     throw_if_failed();
@@ -124,10 +154,13 @@ void FrameWriter<d>::work() {
 
 template <int d>
 void FrameWriter<d>::write_one(const FrameState<d>& state, std::int64_t number) {
-    write_grains(folder_ / grains_file_name(number), state, surfaces_);
-    write_forces(folder_ / forces_file_name(number), state);
-    times_.emplace_back(number, state.time);
-    if (times_.size() <= short_series || number % long_series_every == 0) write_series();
+    write_grains(folder_ / grains_file_name(number), state, surfaces_, {ranks_});
+    write_forces(folder_ / forces_file_name(number), state, {ranks_});
+    hdf5::together(ranks_, [&] {
+        if (hdf5::rank_of(ranks_) != 0) return;
+        times_.emplace_back(number, state.time);
+        if (times_.size() <= short_series || number % long_series_every == 0) write_series();
+    });
 }
 
 template <int d>

@@ -20,11 +20,14 @@ inline constexpr const char* frame_file_pattern =
 
 /// Writes grains_NNNNNN.hdf and forces_NNNNNN.hdf, and grains.hdf.series and forces.hdf.series, which tell ParaView their times. One thread
 /// writes; at most one frame waits for it, and the run waits where that is not enough.
+///
+/// Several ranks write their frames together, at once and by the thread that calls (MPI is not called from another): the constructor, write() and
+/// finish() are collective then. What goes wrong on one rank is thrown on all by the same call. Rank 0 keeps the times.
 template <int d>
 class FrameWriter {
 public:
     /// `next`: number of the first frame that will be written; the times of those before are read from their files (a resumed run).
-    explicit FrameWriter(std::filesystem::path folder, std::int64_t next = 0);
+    explicit FrameWriter(std::filesystem::path folder, std::int64_t next = 0, const hdf5::Ranks& ranks = {});
     FrameWriter(const FrameWriter&) = delete;
     FrameWriter& operator=(const FrameWriter&) = delete;
     /// Waits for what is under way; what went wrong since the last call is lost. Use finish().
@@ -34,6 +37,8 @@ public:
     /// frame (the message names the file), in which case this one is not written.
     void write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
                const Vector* impulses = nullptr);
+    /// Likewise, of a state that is ready; it is copied where the frame is not written at once.
+    void write(const FrameState<d>& state);
     /// Waits until all frames are on the disk, and throws what went wrong.
     void finish();
     /// Number of the next frame: part of a checkpoint, after finish().
@@ -42,12 +47,15 @@ public:
     [[nodiscard]] double seconds() const { return seconds_; }
 
 private:
+    [[nodiscard]] bool at_once() const { return !ranks_.alone(); }
+    void hand_over();
     void work();
     void write_one(const FrameState<d>& state, std::int64_t number);
     void write_series() const;
     void throw_if_failed();
 
     std::filesystem::path folder_;
+    hdf5::Ranks ranks_;
     std::int64_t next_ = 0;
     double seconds_ = 0;
     FrameState<d> spare_;  // the caller's, to copy into

@@ -1,6 +1,7 @@
 #include "drystone/io/hdf5.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/io/hdf5_layout.hpp"
 #include "drystone/io/whole_file.hpp"
 
 #include <hdf5.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <climits>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -50,10 +52,15 @@ std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_
 class Handle {
 public:
     using Closer = herr_t (*)(hid_t);
-    Handle(hid_t id, Closer close) : id_(id), close_(close) {}
+    Handle(hid_t id, Closer closer) : id_(id), close_(closer) {}
     Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(id_, other.id_);
+        std::swap(close_, other.close_);
+        return *this;
+    }
     ~Handle() {
         if (id_ < 0) return;
         const Silence silence;
@@ -130,13 +137,19 @@ Handle timeless(hid_t kind) {
     return properties;
 }
 
-/// How a file is opened: by all ranks, or by this process alone.
+/// A dataset that keeps no time.
+Handle create_dataset(hid_t group, const std::string& name, hid_t type, hid_t space) {
+    const Handle properties = timeless(H5P_DATASET_CREATE);
+    return {H5Dcreate2(group, name.c_str(), type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+            H5Dclose};
+}
+
+/// How a file is opened for reading: by all ranks, or by this process alone.
 Handle access_of(const Ranks& ranks) {
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     if (!ranks.alone()) {
         H5Pset_fapl_mpio(access.id(), *static_cast<const MPI_Comm*>(ranks.communicator), MPI_INFO_NULL);
         H5Pset_all_coll_metadata_ops(access.id(), 1);
-        H5Pset_coll_metadata_write(access.id(), 1);
     }
     return access;
 }
@@ -150,14 +163,25 @@ Handle memory_access() {
 
 }  // namespace
 
+/// A file that several ranks write.
+struct Shared {
+    Layout layout;
+    PlacedFile file;
+    std::int64_t before = 0;  // bytes in front of what HDF5 sees
+    bool writes_tables = true;
+
+    Shared(Layout l, PlacedFile f, std::int64_t b, bool tables)
+        : layout(std::move(l)), file(std::move(f)), before(b), writes_tables(tables) {}
+};
+
 Group::Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-             std::filesystem::path file_name, std::uintmax_t file_size, bool alone)
-    : file_(std::move(file)),
+             std::filesystem::path file_name, std::uintmax_t file_size, std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      file_(std::move(file)),
       group_(std::move(group)),
       path_(std::move(path)),
       file_name_(std::move(file_name)),
-      file_size_(file_size),
-      alone_(alone) {}
+      file_size_(file_size) {}
 
 std::string Group::where(const std::string& name) const {
     const std::string inside = name.empty() ? path_ : path_ + "/" + name;
@@ -184,7 +208,7 @@ Group Group::open_group(const std::string& name) const {
         fail(where(name), "cannot be opened as a group" + cause(),
              "the file is damaged or not of the kind expected");
     }
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, shared_};
 }
 
 Group Group::create_group(const std::string& name) const {
@@ -193,11 +217,11 @@ Group Group::create_group(const std::string& name) const {
     auto handle = std::make_shared<Handle>(
         H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Gclose);
     if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
-    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, alone_};
+    return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, shared_};
 }
 
 template <class T>
-std::vector<T> Group::read(const std::string& name) const {
+std::vector<T> Group::read(const std::string& name, std::int64_t first, std::int64_t rows_wanted) const {
     const Silence silence;
     if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
     const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -210,17 +234,37 @@ std::vector<T> Group::read(const std::string& name) const {
     }
     const Handle space(H5Dget_space(dataset.id()), H5Sclose);
     const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    const std::uintmax_t limit =
-        std::min<std::uintmax_t>(INT_MAX, max_compression * file_size_ / H5Tget_size(type.id()));
-    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) {
-        fail(where(name),
-             "claims to hold " + std::to_string(count) + " numbers, more than can be in this file",
-             "the file is damaged; write it again");
+    const std::uintmax_t limit = max_compression * file_size_ / H5Tget_size(type.id());
+    const char* const damaged = "the file is damaged; write it again";
+    const auto refuse_count = [&](hssize_t n) {
+        fail(where(name), "claims to hold " + std::to_string(n) + " numbers, more than can be in this file",
+             damaged);
+    };
+    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) refuse_count(count);
+    hssize_t wanted = count;
+    Handle memory(-1, H5Sclose);
+    if (rows_wanted >= 0) {
+        hsize_t extent[H5S_MAX_RANK] = {}, begin[H5S_MAX_RANK] = {};
+        const int dimensions = H5Sget_simple_extent_dims(space.id(), extent, nullptr);
+        if (dimensions < 1 || first < 0 || static_cast<hsize_t>(first + rows_wanted) > extent[0]) {
+            fail(where(name),
+                 "has no rows " + std::to_string(first) + " to " + std::to_string(first + rows_wanted),
+                 damaged);
+        }
+        wanted = extent[0] == 0 ? 0 : count / static_cast<hssize_t>(extent[0]) * rows_wanted;
+        begin[0] = static_cast<hsize_t>(first);
+        extent[0] = static_cast<hsize_t>(rows_wanted);
+        if (wanted > 0) {
+            H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, extent, nullptr);
+            const auto size = static_cast<hsize_t>(wanted);
+            memory = Handle(H5Screate_simple(1, &size, nullptr), H5Sclose);
+        }
     }
-    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(count));
-    if (count > 0 &&
-        H5Dread(dataset.id(), Stored<T>::type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-        fail(where(name), "cannot be read" + cause(), "the file is damaged; write it again");
+    if (wanted > INT_MAX) refuse_count(wanted);
+    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(wanted));
+    if (wanted > 0 && H5Dread(dataset.id(), Stored<T>::type(), memory.good() ? memory.id() : H5S_ALL,
+                              memory.good() ? space.id() : H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        fail(where(name), "cannot be read" + cause(), damaged);
     }
     if constexpr (std::is_same_v<T, typename Stored<T>::Memory>) {
         return values;
@@ -241,6 +285,37 @@ std::vector<double> Group::read_doubles(const std::string& name) const { return 
 std::vector<std::int64_t> Group::read_longs(const std::string& name) const {
     return read<std::int64_t>(name);
 }
+std::vector<std::int64_t> Group::read_longs(const std::string& name, std::int64_t first,
+                                            std::int64_t count) const {
+    return read<std::int64_t>(name, first, count);
+}
+std::vector<double> Group::read_doubles(const std::string& name, std::int64_t first,
+                                        std::int64_t count) const {
+    return read<double>(name, first, count);
+}
+
+std::int64_t Group::size(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+    const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
+    if (count < 0)
+        fail(where(name), "cannot be opened as a dataset" + cause(), "the file is damaged; write it again");
+    return count;
+}
+
+std::int64_t Group::rows(const std::string& name) const {
+    const Silence silence;
+    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+    hsize_t extent[H5S_MAX_RANK] = {};
+    if (!space.good() || H5Sget_simple_extent_dims(space.id(), extent, nullptr) < 1)
+        fail(where(name), "has no rows" + cause(), "the file is damaged; write it again");
+    return static_cast<std::int64_t>(extent[0]);
+}
+
 std::string Group::read_bytes(const std::string& name) const {
     const std::vector<char> bytes = read<char>(name);
     return {bytes.begin(), bytes.end()};
@@ -294,17 +369,11 @@ std::string Group::read_string(const std::string& name) const {
 
 void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,
                   const void* data) const {
-    const Handle properties = timeless(H5P_DATASET_CREATE);
-    const Handle dataset(
-        H5Dcreate2(group_->id(), name.c_str(), memory_type, space, H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-        H5Dclose);
+    const Handle dataset = create_dataset(group_->id(), name, memory_type, space);
     if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
     if (H5Sget_simple_extent_npoints(space) == 0) return;
-    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
-    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, transfer.id(), data) < 0) {
+    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
         fail(where(name), "cannot be written" + cause(), "see that the disk has room");
-    }
 }
 
 void Group::write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
@@ -323,25 +392,29 @@ void Group::write_slab(const std::string& name, std::int64_t memory_type, std::s
              "hand over whole rows that lie within the dataset");
     }
     const Handle space(H5Screate_simple(dimensions, extent, nullptr), H5Sclose);
-    const Handle memory(H5Screate_simple(dimensions, ours, nullptr), H5Sclose);
-    const Handle properties = timeless(H5P_DATASET_CREATE);
-    const Handle dataset(H5Dcreate2(group_->id(), name.c_str(), memory_type, space.id(), H5P_DEFAULT,
-                                    properties.id(), H5P_DEFAULT),
-                         H5Dclose);
+    if (!shared_) {
+        const bool all = ours[0] == extent[0];
+        if (!all)
+            fail(where(name), "some rows are missing", "hand over all, or create the file by several ranks");
+        write(name, memory_type, space.id(), data);
+        return;
+    }
+    const Handle dataset = create_dataset(group_->id(), name, memory_type, space.id());
     if (!dataset.good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
     if (slab.total == 0) return;
-    // A rank without rows takes part all the same: the call is collective.
-    if (ours[0] == 0) {
-        H5Sselect_none(space.id());
-        H5Sselect_none(memory.id());
-    } else {
-        H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, ours, nullptr);
-    }
-    const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    if (!alone_) H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE);
-    if (H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), transfer.id(), data) < 0) {
-        fail(where(name), "cannot be written" + cause(), "see that the disk has room");
-    }
+    // HDF5 places a dataset when something of it is written, which is taken away again: one number, by all ranks.
+    const hsize_t origin[2] = {0, 0}, one[2] = {1, 1};
+    const Handle memory(H5Screate_simple(dimensions, one, nullptr), H5Sclose);
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, origin, nullptr, one, nullptr);
+    const std::int64_t zero = 0;
+    const bool placed = H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, &zero) >= 0;
+    const haddr_t address = placed ? H5Dget_offset(dataset.id()) : HADDR_UNDEF;
+    if (address == HADDR_UNDEF)
+        fail(where(name), "has no place in the file" + cause(), "see that there is memory");
+    const std::size_t bytes = H5Tget_size(memory_type);
+    shared_->layout.drop(address, extent[0] * width * bytes);
+    shared_->file.write(shared_->before + static_cast<std::int64_t>(address + begin[0] * width * bytes),
+                        {static_cast<const char*>(data), size * bytes});
 }
 
 void Group::write_rows(const std::string& name, std::span<const double> values, int columns,
@@ -356,6 +429,15 @@ void Group::write_rows(const std::string& name, std::span<const std::int64_t> va
 
 void Group::write_rows(const std::string& name, std::span<const int> values, int columns, Slab slab) const {
     write_slab(name, H5T_NATIVE_INT, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const float> values, int columns, Slab slab) const {
+    write_slab(name, H5T_NATIVE_FLOAT, values.size(), columns, slab, values.data());
+}
+
+void Group::write_rows(const std::string& name, std::span<const std::uint8_t> values, int columns,
+                       Slab slab) const {
+    write_slab(name, H5T_NATIVE_UINT8, values.size(), columns, slab, values.data());
 }
 
 void Group::write_bytes(const std::string& name, std::string_view bytes) const {
@@ -466,7 +548,7 @@ File File::open(const std::filesystem::path& path, const Ranks& ranks) {
         fail(name, "is not an HDF5 file, or may not be read" + reason, "give the path of an HDF5 file");
     }
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", path, size, ranks.alone()));
+    return File(Group(std::move(file), std::move(root), "", path, size));
 }
 
 File File::open_image(const std::string& name, std::span<const char> bytes) {
@@ -477,10 +559,10 @@ File File::open_image(const std::string& name, std::span<const char> bytes) {
     auto file = std::make_shared<Handle>(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
     if (!file->good()) fail(name, "is not an HDF5 file" + cause(), "copy or write it again");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, bytes.size(), true));
+    return File(Group(std::move(file), std::move(root), "", name, bytes.size()));
 }
 
-File File::create(const std::filesystem::path& path, const Ranks& ranks) {
+File File::create(const std::filesystem::path& path, const Ranks& ranks, std::int64_t before) {
     const Silence silence;
     const std::string name = path.string();
     if (ranks.alone()) {
@@ -491,15 +573,20 @@ File File::create(const std::filesystem::path& path, const Ranks& ranks) {
         }
         return create_image(name);
     }
-    const Handle access = access_of(ranks), properties = timeless(H5P_FILE_CREATE);
-    auto file = std::make_shared<Handle>(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()),
-                                         H5Fclose);
-    if (!file->good()) {
-        fail(name, "cannot be created" + cause(),
-             "see that the folder exists, can be written to and the disk has room");
-    }
-    auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", path, 0, false));
+    together(ranks, [&] {
+        if (rank_of(ranks) == 0) write_file(path, {}, false);
+    });
+    std::optional<File> result;
+    together(ranks, [&] {
+        auto shared = std::make_shared<Shared>(Layout{}, PlacedFile(path), before, rank_of(ranks) == 0);
+        const Handle access(layout_access(shared->layout), H5Pclose), properties = timeless(H5P_FILE_CREATE);
+        auto file = std::make_shared<Handle>(
+            H5Fcreate(name.c_str(), H5F_ACC_TRUNC, properties.id(), access.id()), H5Fclose);
+        if (!file->good()) fail(name, "cannot be laid out" + cause(), "see that there is memory");
+        auto root = std::make_shared<Handle>(root_of(*file, name));
+        result = File(Group(std::move(file), std::move(root), "", path, 0, std::move(shared)));
+    });
+    return *result;
 }
 
 File File::create_image(const std::string& name) {
@@ -509,7 +596,7 @@ File File::create_image(const std::string& name) {
                                          H5Fclose);
     if (!file->good()) fail(name, "cannot be created in memory" + cause(), "see that there is memory");
     auto root = std::make_shared<Handle>(root_of(*file, name));
-    return File(Group(std::move(file), std::move(root), "", name, 0, true));
+    return File(Group(std::move(file), std::move(root), "", name, 0));
 }
 
 std::string_view File::bytes() const {
@@ -527,12 +614,19 @@ std::string_view File::bytes() const {
 
 void File::flush() const {
     const Silence silence;
-    const std::string name = root_.file_name_.string();
-    if (root_.alone_) {
+    const auto& shared = root_.shared_;
+    if (!shared) {
         write_file(root_.file_name_, {bytes()}, false);
-    } else if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0) {
-        fail(name, "cannot be written" + cause(), "see that the disk has room");
+        return;
     }
+    if (H5Fflush(root_.file_->id(), H5F_SCOPE_GLOBAL) < 0)
+        fail(root_.file_name_.string(), "cannot be finished" + cause(), "see that there is memory");
+    if (shared->writes_tables) {
+        for (const auto& [address, piece] : shared->layout.pieces)
+            shared->file.write(shared->before + static_cast<std::int64_t>(address), piece);
+        shared->file.cut(shared->before + static_cast<std::int64_t>(shared->layout.length));
+    }
+    shared->file.close();
 }
 
 }  // namespace drystone::hdf5

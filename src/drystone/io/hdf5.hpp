@@ -7,12 +7,16 @@
 // Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process while it is at work.
 // lock() holds it for longer: whoever writes a file in several calls while another thread does the same loses nothing but time without it.
 //
-// Ranks: a file may be written or read by several processes together. All calls on such a file are collective then: each rank makes the same
-// calls in the same order with the same names and sizes. Rows of a dataset are the one thing that differs: each rank has a slab of them. All
-// other values are the same on all ranks. One rank is the default, and needs no MPI: it is then neither started nor asked.
+// Ranks: a file may be written by several processes together. Each makes the same calls in the same order with the same names and sizes. Rows of a
+// dataset are the one thing that differs: each rank has a slab of them. All other values are the same on all ranks, and rank 0 writes them. Nobody waits
+// for the others in these calls, and what fails on one rank is thrown on that one: the caller sees to it that the others hear of it (together() in
+// ranks.hpp). The file has the same bytes as if one rank had written all rows. One rank is the default, and needs no MPI: it is then neither started
+// nor asked.
 //
 // Files are the same bytes whenever they are written: no times are kept in them.
 #pragma once
+
+#include "drystone/io/ranks.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -26,22 +30,10 @@
 namespace drystone::hdf5 {
 
 class Handle;
+struct Shared;
 
 /// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called meanwhile.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
-
-/// Who opens a file together.
-struct Ranks {
-    /// The MPI_Comm of all of them, by its address (so that this header needs no MPI); nullptr: this process alone.
-    const void* communicator = nullptr;
-
-    [[nodiscard]] bool alone() const { return communicator == nullptr; }
-};
-
-/// Which rows of a dataset are ours: those from `first` on, as many as are handed over, of `total` in all. One rank: {0, n}.
-struct Slab {
-    std::int64_t first = 0, total = 0;
-};
 
 /// A folder of a file. Copies are cheap and keep the file open.
 class Group {
@@ -58,6 +50,14 @@ public:
     [[nodiscard]] std::vector<int> read_ints(const std::string& name) const;
     [[nodiscard]] std::vector<std::int64_t> read_longs(const std::string& name) const;
     [[nodiscard]] std::vector<double> read_doubles(const std::string& name) const;
+    /// How many numbers a dataset holds, and how many rows (its first extent).
+    [[nodiscard]] std::int64_t size(const std::string& name) const;
+    [[nodiscard]] std::int64_t rows(const std::string& name) const;
+    /// The numbers of `count` rows from `first` on.
+    [[nodiscard]] std::vector<std::int64_t> read_longs(const std::string& name, std::int64_t first,
+                                                       std::int64_t count) const;
+    [[nodiscard]] std::vector<double> read_doubles(const std::string& name, std::int64_t first,
+                                                   std::int64_t count) const;
     /// Numbers of 8 bits, as text.
     [[nodiscard]] std::string read_bytes(const std::string& name) const;
     /// Text up to the first zero byte, of fixed or variable length. The bytes are as stored, not always valid UTF-8.
@@ -84,6 +84,9 @@ public:
     void write_rows(const std::string& name, std::span<const std::int64_t> values, int columns,
                     Slab slab) const;
     void write_rows(const std::string& name, std::span<const int> values, int columns, Slab slab) const;
+    void write_rows(const std::string& name, std::span<const float> values, int columns, Slab slab) const;
+    void write_rows(const std::string& name, std::span<const std::uint8_t> values, int columns,
+                    Slab slab) const;
     /// The names of all members, sorted.
     [[nodiscard]] std::vector<std::string> names() const;
 
@@ -93,19 +96,21 @@ public:
 private:
     friend class File;
     Group(std::shared_ptr<Handle> file, std::shared_ptr<Handle> group, std::string path,
-          std::filesystem::path file_name, std::uintmax_t file_size, bool alone);
+          std::filesystem::path file_name, std::uintmax_t file_size,
+          std::shared_ptr<Shared> shared = nullptr);
     void write(const std::string& name, std::int64_t memory_type, std::int64_t space, const void* data) const;
     void attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const;
     void write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
                     Slab slab, const void* data) const;
     template <class T>
-    [[nodiscard]] std::vector<T> read(const std::string& name) const;
+    [[nodiscard]] std::vector<T> read(const std::string& name, std::int64_t first = 0,
+                                      std::int64_t count = -1) const;
 
+    std::shared_ptr<Shared> shared_;  // nullptr: nobody else writes to the file. Lives longer than the file.
     std::shared_ptr<Handle> file_, group_;
     std::string path_;  // within the file; empty for the root
     std::filesystem::path file_name_;
     std::uintmax_t file_size_ = 0;  // bytes on disk when opened for reading, 0 when created
-    bool alone_ = true;             // one rank
 };
 
 class File {
@@ -116,12 +121,15 @@ public:
     static File open_image(const std::string& name, std::span<const char> bytes);
     /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10 cannot get rid of a file
     /// that it cannot finish because the disk is full, and crashes later.
-    static File create(const std::filesystem::path& path, const Ranks& ranks = {});
+    /// Several ranks: collective. `before`: bytes that are left free in front of what HDF5 sees, for a header; such a file can be opened all the same
+    /// if they are 512, 1024, 2048, ...
+    static File create(const std::filesystem::path& path, const Ranks& ranks = {}, std::int64_t before = 0);
     /// Creates a file in memory. `name` is for messages.
     static File create_image(const std::string& name);
 
     [[nodiscard]] const Group& root() const { return root_; }
-    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file.
+    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file. Several ranks: what this
+    /// rank writes is on the disk; the file is whole when all have done so.
     void flush() const;
     /// The bytes of a file that is in memory, as they would be on disk. Good until the file is changed or closed.
     [[nodiscard]] std::string_view bytes() const;

@@ -192,34 +192,46 @@ void VtkGrid::end_cell(VtkCell type) {
     types.push_back(static_cast<std::uint8_t>(type));
 }
 
-void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, double time) {
-    if (grid.connectivity.size() > INT_MAX || grid.points.size() / 3 > INT_MAX)
-        fail(root.where("VTKHDF"), "has more than 2^31 corners of cells", "leave [output] frames_every away");
+VtkSlabs vtk_slabs(const hdf5::Ranks& ranks, const VtkGrid& grid) {
+    const auto slab = [&](std::size_t n) { return hdf5::slab_of(ranks, static_cast<std::int64_t>(n)); };
+    VtkSlabs slabs;
+    slabs.leads = hdf5::rank_of(ranks) == 0;
+    slabs.points = slab(grid.points.size() / 3);
+    slabs.corners = slab(grid.connectivity.size());
+    slabs.cells = slab(grid.cells());
+    return slabs;
+}
+
+void shift_indices(VtkGrid& grid, const VtkSlabs& slabs, const std::string& where) {
+    if (slabs.corners.total > INT_MAX || slabs.points.total > INT_MAX)
+        fail(where, "has more than 2^31 corners of cells", "leave [output] frames_every away");
+    if (slabs.points.first > 0)
+        for (int& point : grid.connectivity) point += static_cast<int>(slabs.points.first);
+    if (slabs.corners.first > 0)
+        for (int& corner : grid.offsets) corner += static_cast<int>(slabs.corners.first);
+}
+
+void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, const VtkSlabs& slabs, double time) {
     const hdf5::Group group = root.create_group("VTKHDF");
     constexpr std::int64_t version[] = {1, 0};
     group.write_attribute("Version", version);
     group.write_attribute("Type", std::string("UnstructuredGrid"));
-    const auto count = [&](const char* name, std::size_t n) {
-        const std::int64_t value = static_cast<std::int64_t>(n);
-        group.write_longs(name, {&value, 1});
-    };
-    count("NumberOfPoints", grid.points.size() / 3);
-    count("NumberOfCells", grid.cells());
-    count("NumberOfConnectivityIds", grid.connectivity.size());
-    group.write_floats("Points", grid.points, 3);
-    group.write_ints("Connectivity", grid.connectivity);
-    group.write_ints("Offsets", grid.offsets);
-    group.write_bytes("Types", std::span<const std::uint8_t>(grid.types));
+    group.write_longs("NumberOfPoints", {&slabs.points.total, 1});
+    group.write_longs("NumberOfCells", {&slabs.cells.total, 1});
+    group.write_longs("NumberOfConnectivityIds", {&slabs.corners.total, 1});
+    group.write_rows("Points", std::span<const float>(grid.points), 3, slabs.points);
+    group.write_rows("Connectivity", std::span<const int>(grid.connectivity), 0, slabs.corners);
+    // One more than there are cells: the first rank writes where the first begins, each rank where its cells end.
+    const std::span<const int> ends = std::span<const int>(grid.offsets).subspan(slabs.leads ? 0 : 1);
+    group.write_rows("Offsets", ends, 0, {slabs.cells.first + (slabs.leads ? 0 : 1), slabs.cells.total + 1});
+    group.write_rows("Types", std::span<const std::uint8_t>(grid.types), 0, slabs.cells);
     const hdf5::Group data = group.create_group("CellData");
     for (const VtkGrid::Field& field : grid.fields) {
-        if (const auto* floats = std::get_if<std::vector<float>>(&field.values))
-            data.write_floats(field.name, *floats, field.columns);
-        else if (const auto* ints = std::get_if<std::vector<int>>(&field.values))
-            data.write_ints(field.name, *ints, field.columns);
-        else if (const auto* longs = std::get_if<std::vector<std::int64_t>>(&field.values))
-            data.write_longs(field.name, *longs);
-        else
-            data.write_bytes(field.name, std::span<const std::uint8_t>(std::get<3>(field.values)));
+        std::visit(
+            [&]<class T>(const std::vector<T>& values) {
+                data.write_rows(field.name, std::span<const T>(values), field.columns, slabs.cells);
+            },
+            field.values);
     }
     group.create_group("FieldData").write_double("time", time);
 }

@@ -44,8 +44,19 @@ struct VtkGrid {
     void end_cell(VtkCell type);
 };
 
-/// Writes /VTKHDF below `root`. Fails where a grid is too large for indices of 32 bits.
-void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, double time);
+/// The grids of all ranks one after another, as one: where ours begins in it, and its size.
+struct VtkSlabs {
+    hdf5::Slab points, corners, cells;
+    bool leads = true;  ///< ours is the first
+};
+/// Collective.
+VtkSlabs vtk_slabs(const hdf5::Ranks& ranks, const VtkGrid& grid);
+/// Makes the indices of a grid those of the whole: points and corners of the ranks before us are counted. Fails where the whole is too large for
+/// indices of 32 bits.
+void shift_indices(VtkGrid& grid, const VtkSlabs& slabs, const std::string& where);
+
+/// Writes /VTKHDF below `root`: one piece, whose indices have been shifted. Where ranks share the file each writes its slab.
+void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, const VtkSlabs& slabs, double time);
 
 /// The surface of a shape at size 1 as one cell.
 template <int d>

@@ -40,11 +40,12 @@ private:
     int number_;
 };
 
+/// Linux writes at most 2 GiB at once.
+constexpr std::size_t most_at_once = std::size_t{1} << 30U;
+
 void write_all(const Descriptor& file, std::string_view bytes, const fs::path& path) {
-    // Linux writes at most 2 GiB at once.
-    constexpr std::size_t most = std::size_t{1} << 30U;
     while (!bytes.empty()) {
-        const ssize_t done = ::write(file.number(), bytes.data(), std::min(bytes.size(), most));
+        const ssize_t done = ::write(file.number(), bytes.data(), std::min(bytes.size(), most_at_once));
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) fail_to_write(path, done < 0 ? errno : ENOSPC);
         bytes.remove_prefix(static_cast<std::size_t>(done));
@@ -57,6 +58,23 @@ fs::path final_name(const fs::path& path) {
     const std::size_t at = name.rfind(".part");
     return at != std::string::npos && name.find('/', at) == std::string::npos ? fs::path(name.substr(0, at))
                                                                               : path;
+}
+
+/// The part is removed if that fails.
+void rename_part(const fs::path& part, const fs::path& path, bool safe) {
+    std::error_code error;
+    fs::rename(part, path, error);
+    if (error) {
+        std::error_code ignored;
+        fs::remove(part, ignored);
+        fail_to_write(path, error.value());
+    }
+    if (!safe) return;
+    // The new name is on the disk when its folder is. Some file systems cannot do that, and need not.
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL)
+        fail_to_write(folder, errno);
 }
 
 }  // namespace
@@ -80,18 +98,49 @@ void write_whole_file(const fs::path& path, std::initializer_list<std::string_vi
         fs::remove(part, error);
         throw;
     }
-    fs::rename(part, path, error);
-    if (error) {
-        std::error_code ignored;
-        fs::remove(part, ignored);
-        fail_to_write(path, error.value());
+    rename_part(part, path, safe);
+}
+
+PlacedFile::PlacedFile(const fs::path& path)
+    : told_(final_name(path)), number_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)) {
+    if (number_ < 0) fail_to_write(told_, errno);
+}
+
+PlacedFile::PlacedFile(PlacedFile&& other) noexcept
+    : told_(std::move(other.told_)), number_(std::exchange(other.number_, -1)) {}
+
+PlacedFile::~PlacedFile() {
+    if (number_ >= 0) ::close(number_);
+}
+
+void PlacedFile::write(std::int64_t offset, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t done = ::pwrite(number_, bytes.data(), std::min(bytes.size(), most_at_once), offset);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) fail_to_write(told_, done < 0 ? errno : ENOSPC);
+        bytes.remove_prefix(static_cast<std::size_t>(done));
+        offset += done;
     }
-    if (!safe) return;
-    // The new name is on the disk when its folder is. Some file systems cannot do that, and need not.
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.number() >= 0 && ::fsync(directory.number()) != 0 && errno != EINVAL)
-        fail_to_write(folder, errno);
+}
+
+void PlacedFile::cut(std::int64_t length) {
+    if (::ftruncate(number_, length) != 0) fail_to_write(told_, errno);
+}
+
+void PlacedFile::close() {
+    // On a disk that several machines share, the others see what we wrote once it is there.
+    if (::fsync(number_) != 0) fail_to_write(told_, errno);
+    if (::close(std::exchange(number_, -1)) != 0) fail_to_write(told_, errno);
+}
+
+void finish_part(const fs::path& path, bool safe) {
+    fs::path part = path;
+    part += ".part";
+    if (safe) {
+        Descriptor file(::open(part.c_str(), O_WRONLY | O_CLOEXEC));
+        if (file.number() < 0 || ::fsync(file.number()) != 0 || !file.close()) fail_to_write(path, errno);
+    }
+    rename_part(part, path, safe);
 }
 
 }  // namespace drystone

@@ -8,6 +8,7 @@
 #include "run.hpp"
 #include "run_command.hpp"
 #include "solve_command.hpp"
+#include "team.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -59,6 +60,7 @@ constexpr const char* run_footer =
     "  drystone run heap.toml\n"
     "  drystone run heap.toml --output heap --threads 0\n"
     "  drystone run heap.toml --steps 10 --strict --output heap\n"
+    "  mpirun -n 4 drystone run heap.toml --output heap --ranks-report\n"
     "\n"
     "DIR/steps.csv holds one line per step, or per output.measurements_every; frames show the state at each\n"
     "output.frames_every. Results of an earlier run in DIR are replaced. DIR/checkpoint.h5 is written at the "
@@ -75,6 +77,7 @@ constexpr const char* resume_footer =
     "  drystone resume heap\n"
     "  drystone resume heap --until 20\n"
     "  drystone resume heap/checkpoint.h5 --output longer --until 20\n"
+    "  mpirun -n 3 drystone resume heap\n"
     "\n"
     "A checkpoint holds the scene and all files that it names. What comes out is the same to the byte as "
     "without\n"
@@ -161,13 +164,15 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
         ->check(CLI::PositiveNumber);
     app.add_flag("--quiet", sitting.quiet, "No progress, only the summary");
     app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
+    app.add_flag("--ranks-report", sitting.ranks_report,
+                 "With several ranks: their balance, and messages and bytes by purpose, at the end");
     app.add_flag("--strict", sitting.strict,
                  "Stop at the first step that is not solved, and save its problem");
 }
 
 Law law_of(const std::string& word) { return word == "associated" ? Law::associated : Law::coulomb; }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const Communicator* ranks) {
     CLI::App app(
         "drystone: simulates grains in hard contact, and solves frictional contact problems in files",
         "drystone");
@@ -263,10 +268,15 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (ranks != nullptr && ranks->rank() > 0)
+            return error.get_exit_code() == 0 ? exit_solved : exit_misuse;
         return app.exit(error) == 0 ? exit_solved : exit_misuse;
     }
+    run_options.sitting.ranks = resume_options.sitting.ranks = ranks;
     if (run_scene->parsed()) return run_command(run_options);
     if (resume->parsed()) return resume_command(resume_options);
+    // All other commands are for one.
+    if (ranks != nullptr && ranks->rank() > 0) return exit_solved;
     if (info->parsed()) return info_command(info_options);
     if (check->parsed()) return check_command(check_options);
     if (begin->parsed()) return new_command(new_options);
@@ -291,11 +301,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const Team team(argc, argv);
     try {
-        return run(argc, argv);
-    } catch (const UsageError& error) {
-        complain(error.what());
+        return run(argc, argv, team.ranks());
     } catch (const std::exception& error) {
+        stop_together(team.ranks(), error.what());
         complain(error.what());
     }
     return exit_misuse;

@@ -59,8 +59,9 @@ std::vector<std::string> names_of(const std::vector<Named>& all) {
 }
 
 template <int d>
-Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan)
+Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan, const Shared<d>& shared)
     : folder_(std::move(folder)),
+      shared_(shared),
       wants_frames_(plan.output.frames_every > 0),
       measurements_(folder_, plan.output, plan.measures, names_of(plan.feeds.sinks),
                     names_of(plan.scene.joints)),
@@ -81,10 +82,12 @@ void Observers<d>::clear_folder() {
 
 template <int d>
 void Observers<d>::begin(const Scene<d>& scene) {
-    clear_folder();
-    measurements_.begin();
+    on_first([&] {
+        clear_folder();
+        measurements_.begin();
+    });
     if (!wants_frames_) return;
-    writer_.emplace(folder_);
+    writer_.emplace(folder_, 0, files_of(shared_.ranks));
     write_next_frame(scene, nullptr, 0);
 }
 
@@ -98,32 +101,55 @@ void Observers<d>::resume(const ObserverState& state, std::int64_t steps, bool s
     last_h_ = state.sums[0];
     const MeasurementState lines{{state.counts.begin() + 2, state.counts.end()},
                                  {state.sums.begin() + 1, state.sums.end()}};
-    if (same_folder) {
-        measurements_.resume(state.csv_lengths, lines);
-        remove_files(folder_, frames_in_folder(), frame_);
-        remove_files(folder_, failures_in_folder(), steps + 1);
-        remove_files(folder_, parts_in_folder(), 0);
-    } else {
-        clear_folder();
-        measurements_.recall(lines);
-        measurements_.begin();
-    }
-    if (wants_frames_) writer_.emplace(folder_, frame_);
+    on_first([&] {
+        if (same_folder) {
+            measurements_.resume(state.csv_lengths, lines);
+            remove_files(folder_, frames_in_folder(), frame_);
+            remove_files(folder_, failures_in_folder(), steps + 1);
+            remove_files(folder_, parts_in_folder(), 0);
+        } else {
+            clear_folder();
+            measurements_.recall(lines);
+            measurements_.begin();
+        }
+    });
+    if (wants_frames_) writer_.emplace(folder_, frame_, files_of(shared_.ranks));
 }
 
 template <int d>
 void Observers<d>::after_step(const Scene<d>& scene, const StepMemory<d>& memory, const StepRecord& record,
                               const RunProgress& progress) {
-    measurements_.add(record, scene, memory, progress);
+    measure(record, scene, memory, progress);
     last_h_ = record.h;
     frame_is_last_ = false;
     if (wants_frames_ && beat_.reached(record.time, 1e-6 * record.h))
         write_next_frame(scene, &memory, record.h);
 }
 
+/// Tables of measurements are made by rank 0, to which the whole scene goes for it; steps.csv needs no more than the record.
+template <int d>
+void Observers<d>::measure(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
+                           const RunProgress& progress) {
+    if (shared_.alone()) {
+        measurements_.add(record, scene, memory, progress);
+        return;
+    }
+    if (!shared_.ranks->any(shared_.first() && measurements_.looks_at_scene(record))) {
+        on_first([&] { measurements_.add(record, scene, memory, progress); });
+        return;
+    }
+    Slices<d> all = slice(scene, &memory, *shared_.part, {.contacts = true, .to_first = true});
+    on_first([&] {
+        const StepMemory<d> whole_memory = memory_of(all);
+        Scene<d> whole = scene;
+        whole.bodies = std::move(all.bodies);
+        measurements_.add(record, whole, whole_memory, progress);
+    });
+}
+
 template <int d>
 void Observers<d>::finish(const Scene<d>& scene, const StepMemory<d>& memory) {
-    measurements_.flush();
+    on_first([&] { measurements_.flush(); });
     if (wants_frames_ && !frame_is_last_) write_next_frame(scene, &memory, last_h_);
     if (writer_) writer_->finish();
 }
@@ -139,12 +165,14 @@ ObserverState Observers<d>::state() {
     state.sums = {last_h_};
     state.counts.insert(state.counts.end(), lines.counts.begin(), lines.counts.end());
     state.sums.insert(state.sums.end(), lines.sums.begin(), lines.sums.end());
-    return state;
+    return shared_.alone() ? state : state_of_first(*shared_.ranks, state);
 }
 
 template <int d>
 void Observers<d>::write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h) {
-    if (elastic_limit_ && memory != nullptr) {
+    if (!shared_.alone()) {
+        writer_->write(frame_of(scene, memory, h, *shared_.part, shapes_));
+    } else if (elastic_limit_ && memory != nullptr) {
         ConeSolution solution = memory->solution;
         if (find_elastic_limit(scene, solving_, *memory, solution).status != Status::solved) ++forces_missed_;
         writer_->write(scene, memory, h, &solution.r);

@@ -4,6 +4,7 @@
 #include "drystone/io/checkpoint.hpp"
 #include "drystone/io/frame_writer.hpp"
 #include "drystone/io/measurements.hpp"
+#include "rank_files.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -14,7 +15,8 @@ namespace drystone::command {
 template <int d>
 class Observers {
 public:
-    Observers(std::filesystem::path folder, const RunPlan<d>& plan);
+    /// Several ranks: all calls are collective; what fails on one is thrown on all.
+    Observers(std::filesystem::path folder, const RunPlan<d>& plan, const Shared<d>& shared = {});
     /// Makes the folder, takes away what an earlier run left in it, and writes the first frame.
     void begin(const Scene<d>& scene);
     /// Goes on after so many steps. `same_folder`: what is in it of later steps is taken away; otherwise files begin anew there.
@@ -35,7 +37,19 @@ private:
     void clear_folder();
     void write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h);
 
+    /// Does what one rank does for all: files of lines, and the folder.
+    template <class F>
+    void on_first(F&& action) {
+        hdf5::together(files_of(shared_.ranks), [&] {
+            if (shared_.first()) action();
+        });
+    }
+    void measure(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
+                 const RunProgress& progress);
+
     std::filesystem::path folder_;
+    Shared<d> shared_;
+    std::shared_ptr<const std::vector<Shape<d>>> shapes_;
     bool wants_frames_;
     Measurements<d> measurements_;
     std::optional<FrameWriter<d>> writer_;

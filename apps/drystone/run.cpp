@@ -158,9 +158,24 @@ std::string seconds_text(double seconds) {
     return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : 1);
 }
 
-void complain(const std::string& message) { fmt::print(stderr, "drystone: {}\n", message); }
+namespace {
+
+/// The one thing of the process that its output depends on.
+bool& is_silent() {
+    static bool silent = false;
+    return silent;
+}
+
+}  // namespace
+
+void be_rank(int rank) { is_silent() = rank != 0; }
+
+void complain(const std::string& message) {
+    if (!is_silent()) fmt::print(stderr, "drystone: {}\n", message);
+}
 
 void say(const std::string& line) {
+    if (is_silent()) return;
     fmt::print("{}\n", line);
     std::fflush(stdout);
 }

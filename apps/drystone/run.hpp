@@ -75,6 +75,8 @@ std::string json_line(const Run& run, const RunSettings& settings);
 /// Seconds with as many digits as a reader can use: 0.00123, 0.0123, 1.23, 12.3.
 std::string seconds_text(double seconds);
 
+/// Of several ranks all but the first are silent.
+void be_rank(int rank);
 /// A line on stderr that begins with the command's name.
 void complain(const std::string& message);
 /// A line on stdout, at once: others may be waiting for it at the end of a pipe.

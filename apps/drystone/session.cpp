@@ -2,11 +2,14 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
+#include "drystone/distributed/step.hpp"
 #include "drystone/io/problem_file.hpp"
 #include "interrupt.hpp"
 #include "observers.hpp"
+#include "rank_report.hpp"
 #include "run.hpp"
 #include "run_log.hpp"
+#include "team.hpp"
 
 #include <fmt/format.h>
 
@@ -51,11 +54,13 @@ public:
     Sitting(const SittingOptions& options, Start<d> start)
         : options_(options),
           run_(std::move(start)),
-          log_(options.log, talks(), run_.observers.has_value()),
+          shared_{options.ranks, nullptr},
+          log_(shared_.first() ? options.log : "", talks(), run_.observers.has_value()),
           checkpoints_{options.checkpoint_every.value_or(run_.plan.output.checkpoints_every)},
           timed_checkpoints_(options.checkpoint_every.value_or(run_.plan.output.checkpoints_every) > 0) {
         memory_.warm = std::move(run_.warm);
-        if (!options.output.empty()) observers_.emplace(options.output, run_.plan);
+        if (!shared_.alone()) shared_.part = &part_.emplace(*options.ranks);
+        if (!options.output.empty()) observers_.emplace(options.output, run_.plan, shared_);
         run_.plan.options.step.solve.threads = options.threads;
     }
 
@@ -65,6 +70,7 @@ public:
         begin_ = end_ = energy_of(scene);
         largest_kinetic_ = begin_.kinetic;
         if (run_.observers) recall();
+        if (part_) share();
         first_step_ = run_.progress.summary.steps;
         first_time_ = scene.time;
         if (observers_) {
@@ -81,9 +87,14 @@ public:
         }
         // A limit of 0 steps, or a run that is at its end, has nothing to do; simulate would make one step before it is asked.
         if (!at_end(run_)) {
-            simulate<d>(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress,
-                        [this](const Scene<d>& /*scene*/, const StepMemory<d>& /*memory*/,
-                               const StepRecord& record) { return after_step(record); });
+            const Observer<d> look = [this](const Scene<d>& /*scene*/, const StepMemory<d>& /*memory*/,
+                                            const StepRecord& record) { return after_step(record); };
+            if (part_) {
+                simulate(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress, *part_,
+                         look);
+            } else {
+                simulate(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress, look);
+            }
         }
         return stopped_ ? leave() : finish();
     }
@@ -97,7 +108,22 @@ public:
     RunLog& log() { return log_; }
 
 private:
-    [[nodiscard]] bool talks() const { return !options_.quiet && !options_.json; }
+    [[nodiscard]] bool talks() const { return !options_.quiet && !options_.json && shared_.first(); }
+    /// Of all ranks.
+    [[nodiscard]] std::int64_t bodies() const {
+        return part_ ? part_->bodies : run_.plan.scene.bodies.count();
+    }
+
+    /// A new run is on every rank as a whole, a resumed one in rows.
+    void share() {
+        check_for_ranks(run_.plan.scene, run_.plan.options.step);
+        if (run_.observers) {
+            join(run_.plan.scene, *part_, memory_.warm);
+        } else {
+            own_nothing_yet(run_.plan.scene, *part_);
+        }
+    }
+
     [[nodiscard]] const RunSummary& summary() const { return run_.progress.summary; }
     [[nodiscard]] fs::path checkpoint_path() const { return fs::path(options_.output) / "checkpoint.h5"; }
 
@@ -113,12 +139,17 @@ private:
         if (record.solve.status != Status::solved) go_on = after_failure(record);
         // The end's own checkpoint is written when the last lines and frames are.
         const bool ends = !go_on || at_end(run_);
-        if (!ends && interrupted()) {
+        // What follows from signals and clocks is not the same on all ranks: one that knows is enough.
+        std::array<double, 2> seen = {
+            interrupted() ? 1.0 : 0.0,
+            since_checkpoint_.seconds() >= wall_seconds_between_checkpoints ? 1.0 : 0.0};
+        if (part_) options_.ranks->largest(seen);
+        if (!ends && seen[0] > 0) {
             stopped_ = true;
             return false;
         }
-        const bool due = (timed_checkpoints_ && checkpoints_.reached(record.time, 1e-6 * record.h)) ||
-                         since_checkpoint_.seconds() >= wall_seconds_between_checkpoints;
+        const bool due =
+            (timed_checkpoints_ && checkpoints_.reached(record.time, 1e-6 * record.h)) || seen[1] > 0;
         if (!ends && due) save_checkpoint();
         return go_on && !(run_.overrides.steps && summary().steps >= *run_.overrides.steps);
     }
@@ -134,9 +165,9 @@ private:
         return fmt::format(
             "time {:<9.6g} step {:<7} bodies {:<7} contacts {:<8} iterations {:<5} residual {:.1e}  "
             "overlap {:.1e} radii  energy {:.4e} J  {:.2g} s per s  {} left",
-            record.time, summary().steps, run_.plan.scene.bodies.count(), record.contacts,
-            record.solve.iterations, record.solve.residual.value, record.relative_overlap,
-            record.energy.total(), speed, duration_text(left));
+            record.time, summary().steps, bodies(), record.contacts, record.solve.iterations,
+            record.solve.residual.value, record.relative_overlap, record.energy.total(), speed,
+            duration_text(left));
     }
 
     /// Tells, saves the problem, and answers whether to go on.
@@ -155,7 +186,12 @@ private:
                                summary().steps, record.time, drystone::name_of(report.status), meaning,
                                report.residual.value, report.message),
                    told);
-        if (!options_.output.empty()) {
+        if (part_) {
+            log_.fault(
+                "a problem is saved by one rank alone: resume the last checkpoint on one, and the same step "
+                "comes again",
+                told);
+        } else if (!options_.output.empty()) {
             save_problem(record, told);
         } else if (options_.strict) {
             log_.fault("give --output DIR to have the problem of this step saved", true);
@@ -200,10 +236,15 @@ private:
     void save_checkpoint() { save_checkpoint(state()); }
 
     void save_checkpoint(const ObserverState& observers) {
-        write_checkpoint<d>(
-            checkpoint_path(),
-            {run_.files, run_.overrides, run_.plan.scene, memory_.warm, run_.progress, observers},
-            DRYSTONE_VERSION);
+        if (part_) {
+            write_checkpoint_of<d>(checkpoint_path(), run_.files, run_.overrides, run_.plan.scene, memory_,
+                                   run_.progress, observers, *part_, DRYSTONE_VERSION);
+        } else {
+            write_checkpoint<d>(
+                checkpoint_path(),
+                {run_.files, run_.overrides, run_.plan.scene, memory_.warm, run_.progress, observers},
+                DRYSTONE_VERSION);
+        }
         last_checkpoint_ = run_.plan.scene.time;
         since_checkpoint_ = Timer();
     }
@@ -236,6 +277,8 @@ private:
         } else {
             for (const std::string& line : summary_lines()) log_.summary(line);
         }
+        if (part_ && options_.ranks_report)
+            for (const std::string& line : report_on_ranks(*part_, summary())) log_.summary(line);
         return options_.strict && summary().unsolved > 0 ? exit_unsolved : exit_solved;
     }
 
@@ -304,7 +347,7 @@ private:
         const nlohmann::ordered_json object = {
             {"scene", run_.files.scene.string()},
             {"title", run_.plan.title},
-            {"bodies", run_.plan.scene.bodies.count()},
+            {"bodies", bodies()},
             {"time", run_.plan.scene.time},
             {"steps", sum.steps},
             {"unsolved", sum.unsolved},
@@ -326,6 +369,7 @@ private:
             {"balance_error", balance_error()},
             {"frames", observers_ ? observers_->frames() : 0},
             {"threads", options_.threads},
+            {"ranks", shared_.alone() ? 1 : options_.ranks->count()},
             {"seconds", seconds.total()},
             {"seconds_free", seconds.free},
             {"seconds_detect", seconds.detect},
@@ -342,6 +386,8 @@ private:
     const SittingOptions& options_;
     Start<d> run_;
     StepMemory<d> memory_;
+    std::optional<Part<d>> part_;  // where several ranks share the run
+    Shared<d> shared_;
     std::optional<Observers<d>> observers_;
     ObserverState theirs_;  // of a resumed run, without our part
     RunLog log_;
@@ -378,7 +424,12 @@ int run_sitting(const SittingOptions& options, Start<d> start) {
     Sitting<d> sitting(options, std::move(start));
     try {
         return sitting.run();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
+        if (options.ranks != nullptr) {
+            stop_together(options.ranks, error.what());
+        } else if (dynamic_cast<const Error*>(&error) == nullptr) {
+            throw;
+        }
         sitting.log().end();
         sitting.log().fault(error.what(), true);
         if (const std::string way = sitting.way_on(); !way.empty()) complain(way);

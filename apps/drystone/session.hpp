@@ -1,6 +1,7 @@
 // One sitting of a run: from where it is to its end, or until it is told to stop. Shared by `drystone run` and `drystone resume`.
 #pragma once
 
+#include "drystone/distributed/communicator.hpp"
 #include "drystone/io/checkpoint.hpp"
 
 #include <optional>
@@ -17,6 +18,8 @@ struct SittingOptions {
     bool quiet = false;                      ///< no progress
     bool json = false;                       ///< the summary as one object, nothing else
     bool strict = false;                     ///< a step that is not solved ends the run
+    const Communicator* ranks = nullptr;     ///< that run it together; nullptr: one alone
+    bool ranks_report = false;               ///< how they did, at the end
 };
 
 /// A run at the beginning of a sitting.

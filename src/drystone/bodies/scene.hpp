@@ -118,8 +118,9 @@ struct Scene {
     [[nodiscard]] const Shape<d>& shape_of(Index body) const { return shapes[bodies.shape[body]]; }
     /// Radius of the ball about the centre that holds the body.
     [[nodiscard]] double outer_radius(Index body) const {
-        return bodies.size[body] * outer_radius_[bodies.shape[body]];
+        return outer_radius(bodies.shape[body], bodies.size[body]);
     }
+    [[nodiscard]] double outer_radius(Index shape, double size) const { return size * outer_radius_[shape]; }
     /// Radius of a ball inside the body: what lengths are measured in.
     [[nodiscard]] double inner_radius(Index body) const {
         return bodies.size[body] * inner_radius_[bodies.shape[body]];

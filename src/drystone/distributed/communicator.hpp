@@ -38,6 +38,8 @@ public:
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int count() const { return count_; }
     [[nodiscard]] MPI_Comm comm() const { return comm_; }
+    /// Where the communicator is: for those who know nothing of MPI's types.
+    [[nodiscard]] const void* address() const { return &comm_; }
 
     [[nodiscard]] double largest(double x) const;
     [[nodiscard]] bool any(bool here) const { return largest(here ? 1 : 0) > 0; }

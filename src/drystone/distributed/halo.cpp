@@ -42,7 +42,7 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
     std::size_t kept = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Contact<d>& c = contacts[i];
-        const int visitor = part.partition.rank_of(grid.centre(held.places[i].coarse));
+        const int visitor = part.partition.rank_of(mark_of(grid, held.places[i].coarse));
         if (visitor != rank && part.owner[c.a] != rank && part.owner[c.b] != rank) continue;
         if (visitor == rank) {
             count[held.places[i].colour] = 1;

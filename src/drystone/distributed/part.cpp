@@ -99,7 +99,7 @@ public:
         : scene_(scene), grid_(grid), part_(part), halo_(halo) {
         // Within this box, whole cells of which are ours, nobody else is met.
         for (int k = 0; k < d; ++k) {
-            const double half = 0.5 * grid.rulers[0][k].width * (1 + 1e-12);
+            const double half = grid.rulers[0][k].width;  // from a cell's mark to its sides
             inner_.lower[k] = part.partition.ours().lower[k] + half;
             inner_.upper[k] = part.partition.ours().upper[k] - half;
             if (scene.domain.period[k] > 0) {  // what leaves the domain comes in elsewhere
@@ -110,7 +110,7 @@ public:
     }
 
     [[nodiscard]] int owner(const Vec<d>& x) const {
-        return part_.partition.rank_of(grid_.centre(grid_.coarse_cell(x)));
+        return part_.partition.rank_of(mark_of(grid_, grid_.coarse_cell(x)));
     }
 
     /// Sorted. A contact of the body is within its radius and margin of its centre, and has its other body within that body's own: a rank that
@@ -125,7 +125,7 @@ public:
             return ranks_;
         }
         for_cells(grid_, scene_.domain, lower, upper, [&](const Image<d>& cell) {
-            ranks_.push_back(part_.partition.rank_of(grid_.centre(cell)));
+            ranks_.push_back(part_.partition.rank_of(mark_of(grid_, cell)));
         });
         ranks_.push_back(owner(x));
         std::sort(ranks_.begin(), ranks_.end());
@@ -208,7 +208,7 @@ std::vector<WeighedCell<d>> cells_of_bodies(const Scene<d>& scene, const TileGri
     }
     std::vector<WeighedCell<d>> cells;
     for (const auto& [key, w] : weight)
-        cells.push_back({grid.centre(Eigen::Map<const Image<d>>(key.data())), w});
+        cells.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), w});
     return cells;
 }
 
@@ -410,6 +410,9 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
         part.own[i] = part.owner[i] == rank || (part.owner[i] == everywhere && rank == 0) ? 1 : 0;
     }
     part.grid = grid;
+    std::array<std::int64_t, 1> count = {std::count(part.own.begin(), part.own.end(), 1)};
+    team.sum(std::span<std::int64_t>(count));
+    part.bodies = count[0];
 }
 
 template <int d>

@@ -19,6 +19,7 @@ struct BalanceOptions {
     double threshold = 1.1;
     /// ... and also this many times what the last cut reached: where a better cut is not to be had, none is looked for.
     double hysteresis = 1.05;
+    int least_steps = 20;  ///< between two cuts
     /// Cuts at every so many steps, off balance on purpose: for tests. 0: never.
     int force_every = 0;
 };
@@ -32,6 +33,7 @@ struct RankOptions {
 
 struct BalanceState {
     double reached = 1;     ///< imbalance right after the last cut
+    std::int64_t last = 0;  ///< step of the last cut
     bool measure = false;   ///< the next step says what the last cut reached
     std::int64_t cuts = 0;  ///< so far
 };
@@ -52,8 +54,9 @@ struct Part {
     BalanceOptions balancing;
     BalanceState balance;
     std::int64_t steps = 0;
-    double imbalance = 1;    ///< largest work of a rank over the mean, in the last step
-    std::int64_t moved = 0;  ///< bodies that have changed owner, from this rank
+    std::int64_t bodies = 0;  ///< of all ranks, each once
+    double imbalance = 1;     ///< largest work of a rank over the mean, in the last step
+    std::int64_t moved = 0;   ///< bodies that have changed owner, from this rank
 };
 
 /// Puts bodies on the ranks that own or need them. `margin`: by body, how far beyond its bounding ball it may touch something before parts

@@ -5,7 +5,9 @@
 #include <zoltan.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace drystone {
 
@@ -40,7 +42,7 @@ void place_cells(void* data, int /*globals*/, int /*locals*/, int count, ZOLTAN_
     *error = ZOLTAN_OK;
     const auto& cells = *static_cast<std::span<const WeighedCell<d>>*>(data);
     for (int i = 0; i < count; ++i)
-        for (int k = 0; k < d; ++k) x[i * d + k] = cells[local[i]].centre[k];
+        for (int k = 0; k < d; ++k) x[i * d + k] = cells[local[i]].mark[k];
 }
 
 void see(int code, const char* what) {
@@ -49,6 +51,19 @@ void see(int code, const char* what) {
 }
 
 }  // namespace
+
+template <int d>
+Vec<d> mark_of(const TileGrid<d>& grid, const Image<d>& cell) {
+    // Grows with the other indices, ever more slowly, and stays within the cell.
+    auto aside = [&](int k) { return 2 / std::numbers::pi * std::atan(cell[k] / 64.0); };
+    Vec<d> mark = grid.centre(cell);
+    for (int k = 0; k < d; ++k) {
+        double shift = 0.4 * aside((k + 1) % d);
+        if constexpr (d == 3) shift += 0.04 * aside((k + 2) % d);
+        mark[k] += shift * grid.rulers[0][k].width;
+    }
+    return mark;
+}
 
 template <int d>
 void Partition<d>::Destroy::operator()(Zoltan_Struct* zoltan) const {
@@ -110,13 +125,13 @@ void Partition<d>::balance(std::span<const WeighedCell<d>> cells) {
 }
 
 template <int d>
-int Partition<d>::rank_of(const Vec<d>& centre) const {
+int Partition<d>::rank_of(const Vec<d>& mark) const {
     if (team_->count() == 1) return 0;
     // Well inside our own box there is nothing to ask. (On its border Zoltan's own rule holds.)
-    if ((centre.array() > ours_.lower.array()).all() && (centre.array() < ours_.upper.array()).all())
+    if ((mark.array() > ours_.lower.array()).all() && (mark.array() < ours_.upper.array()).all())
         return team_->rank();
     std::array<double, 3> x{};
-    std::copy_n(centre.data(), d, x.begin());
+    std::copy_n(mark.data(), d, x.begin());
     int rank = 0;
     see(Zoltan_LB_Point_Assign(zoltan_.get(), x.data(), &rank), "finding a point's rank");
     return rank;
@@ -140,6 +155,8 @@ void Partition<d>::ranks_in(const Vec<d>& lower, const Vec<d>& upper, std::vecto
     ranks.insert(ranks.end(), found_.begin(), found_.begin() + count);
 }
 
+template Vec<2> mark_of(const TileGrid<2>&, const Image<2>&);
+template Vec<3> mark_of(const TileGrid<3>&, const Image<3>&);
 template class Partition<2>;
 template class Partition<3>;
 

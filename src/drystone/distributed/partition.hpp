@@ -10,10 +10,15 @@ struct Zoltan_Struct;
 
 namespace drystone {
 
+/// The point by which a cell is told to be on one side of a cut. Near its centre, but no two cells have a coordinate in common: so a cut can go
+/// through a layer of cells, where all the work is in one, and part it along another axis.
+template <int d>
+Vec<d> mark_of(const TileGrid<d>& grid, const Image<d>& cell);
+
 /// A cell of the coarsest grid and the work in it.
 template <int d>
 struct WeighedCell {
-    Vec<d> centre;
+    Vec<d> mark;
     double weight = 1;
 };
 
@@ -25,8 +30,8 @@ public:
     /// Cuts space anew so that each rank gets about the same weight. Cells may be named by several ranks: weights add up. Collective.
     void balance(std::span<const WeighedCell<d>> cells);
 
-    /// The rank that has a cell, by its centre.
-    [[nodiscard]] int rank_of(const Vec<d>& centre) const;
+    /// The rank that has a cell, by its mark.
+    [[nodiscard]] int rank_of(const Vec<d>& mark) const;
     /// All ranks whose part a box meets. Appends, sorted, without doubles among what it appends.
     void ranks_in(const Vec<d>& lower, const Vec<d>& upper, std::vector<int>& ranks) const;
     /// This rank's part of space, before it is rounded to whole cells; infinite at the outside.

@@ -27,19 +27,29 @@ void choose_margins(const Scene<d>& scene, const StepOptions& options, double h,
     }
 }
 
-/// The work in each cell, of the contacts that this rank visits.
+/// A body costs as much as so many contacts (its motion, its share of the search for neighbours).
+constexpr double contacts_per_body = 0.3;
+
+/// The work in each cell, of the contacts that this rank visits and the bodies that it owns. Answers the sum.
 template <int d>
-void weigh_cells(const Held<d>& held, const TileGrid<d>& grid, std::vector<WeighedCell<d>>& work) {
+double weigh_cells(const Scene<d>& scene, const Held<d>& held, const TileGrid<d>& grid, Part<d>& part) {
     std::map<std::array<std::int32_t, d>, double> weight;
-    for (const TilePlace<d>& place : held.places) {
-        if (held.ours[place.contact] == 0) continue;
+    double sum = 0;
+    auto add = [&](const Image<d>& cell, double w) {
         std::array<std::int32_t, d> key;
-        std::copy_n(place.coarse.data(), d, key.begin());
-        weight[key] += 1;
-    }
-    work.clear();
+        std::copy_n(cell.data(), d, key.begin());
+        weight[key] += w;
+        sum += w;
+    };
+    for (const TilePlace<d>& place : held.places)
+        if (held.ours[place.contact] != 0) add(place.coarse, 1);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (part.owner[i] == part.team->rank())
+            add(grid.coarse_cell(scene.bodies.position[i]), contacts_per_body);
+    part.work.clear();
     for (const auto& [key, w] : weight)
-        work.push_back({grid.centre(Eigen::Map<const Image<d>>(key.data())), w});
+        part.work.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), w});
+    return sum;
 }
 
 /// A number from 0.5 to 1.5 that follows from a place and a count: what throws a cut off balance in tests.
@@ -57,14 +67,16 @@ template <int d>
 bool rebalance(Part<d>& part) {
     const bool forced = part.balancing.force_every > 0 &&
                         part.steps % part.balancing.force_every == part.balancing.force_every - 1;
-    const bool due = part.imbalance > part.balancing.threshold &&
+    const bool due = part.steps - part.balance.last >= part.balancing.least_steps &&
+                     part.imbalance > part.balancing.threshold &&
                      part.imbalance > part.balancing.hysteresis * part.balance.reached;
     if (part.team->count() == 1 || part.steps == 0 || !(forced || due)) return false;
     std::vector<WeighedCell<d>> cells = part.work;
     if (forced)
-        for (WeighedCell<d>& cell : cells) cell.weight *= any_factor<d>(cell.centre, part.steps);
+        for (WeighedCell<d>& cell : cells) cell.weight *= any_factor<d>(cell.mark, part.steps);
     part.partition.balance(cells);
     part.balance.measure = true;
+    part.balance.last = part.steps;
     ++part.balance.cuts;
     return true;
 }
@@ -142,7 +154,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
     part.ghosts.start(problem.f.data(), problem.body_dim);
     part.ghosts.finish(problem.f.data(), problem.body_dim);
-    weigh_cells(held, grid, part.work);
+    const double work = weigh_cells(scene, held, grid, part);
     tile_places<d>(scene, memory.contacts, held.places, {.threads = threads}, problem.tiling, held.ours,
                    held.colours);
     Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
@@ -178,12 +190,13 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: sums and extremes of the record.
     team.sum(sums.sums);
     sums.write(record);
-    std::array<double, 3> worst = {record.overlap, record.relative_overlap,
-                                   static_cast<double>(std::count(held.ours.begin(), held.ours.end(), 1))};
+    std::array<double, 3> worst = {record.overlap, record.relative_overlap, work};
     team.largest(worst);
     record.overlap = worst[0];
     record.relative_overlap = worst[1];
-    part.imbalance = record.contacts > 0 ? worst[2] * team.count() / static_cast<double>(record.contacts) : 1;
+    const double all_work =
+        static_cast<double>(record.contacts) + contacts_per_body * static_cast<double>(part.bodies);
+    part.imbalance = all_work > 0 ? worst[2] * team.count() / all_work : 1;
     if (part.balance.measure) part.balance.reached = part.imbalance;
     part.balance.measure = false;
     ++part.steps;

@@ -246,6 +246,14 @@ void Measurements<d>::resume(const Lengths& lengths, const MeasurementState& sta
 }
 
 template <int d>
+bool Measurements<d>::looks_at_scene(const StepRecord& record) const {
+    return std::any_of(tables_.begin(), tables_.end(), [&](const Table& table) {
+        Beat beat = table.beat;
+        return beat.reached(record.time, 1e-6 * record.h);
+    });
+}
+
+template <int d>
 void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
                           const RunProgress& progress) {
     sum_.add(record);

@@ -73,6 +73,8 @@ public:
     /// To be called after each step: writes what is due.
     void add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
              const RunProgress& progress);
+    /// True if add() will look at the scene: a table is due.
+    [[nodiscard]] bool looks_at_scene(const StepRecord& record) const;
     /// Writes the line of steps.csv for the steps since the last one.
     void flush();
 

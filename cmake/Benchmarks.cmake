@@ -21,3 +21,5 @@ foreach(source IN LISTS drystone_benchmark_sources)
     target_link_libraries(benchmark_${name} PRIVATE drystone_benchmark_common drystone_settings fmt::fmt)
     target_compile_definitions(benchmark_${name} PRIVATE DRYSTONE_DATA_DIR="${DRYSTONE_DATA}")
 endforeach()
+# The one that runs under mpirun.
+target_link_libraries(benchmark_ranks PRIVATE drystone_distributed CLI11::CLI11 nlohmann_json::nlohmann_json)

@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv, team.ranks());
     } catch (const std::exception& error) {
-        stop_together(team.ranks(), error.what());
+        stop_together(team.ranks(), error);
         complain(error.what());
     }
     return exit_misuse;

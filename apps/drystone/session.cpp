@@ -426,7 +426,7 @@ int run_sitting(const SittingOptions& options, Start<d> start) {
         return sitting.run();
     } catch (const std::exception& error) {
         if (options.ranks != nullptr) {
-            stop_together(options.ranks, error.what());
+            stop_together(options.ranks, error);
         } else if (dynamic_cast<const Error*>(&error) == nullptr) {
             throw;
         }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <thread>
 
 namespace drystone::command {
@@ -42,8 +43,11 @@ Team::~Team() {
     if (started_) MPI_Finalize();
 }
 
-void stop_together(const Communicator* ranks, const std::string& why) {
+void stop_together(const Communicator* ranks, const std::exception& error) {
     if (ranks == nullptr) return;
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    const std::string why =
+        memory ? "there is no more memory; take more ranks, on more machines" : error.what();
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(ranks->comm(), &all);
     const Timer timer;

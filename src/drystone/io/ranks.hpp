@@ -7,6 +7,7 @@
 #include "drystone/base/error.hpp"
 
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,6 +56,9 @@ void together(const Ranks& ranks, F&& action) {
     std::string failure;
     try {
         std::forward<F>(action)();
+    } catch (const std::bad_alloc&) {
+        failure = "rank " + std::to_string(rank_of(ranks)) +
+                  ": there is no more memory; take more ranks, on more machines";
     } catch (const std::exception& error) {
         failure = error.what();
         if (failure.empty()) failure = "unknown error";

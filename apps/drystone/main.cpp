@@ -166,6 +166,16 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
     app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
     app.add_flag("--ranks-report", sitting.ranks_report,
                  "With several ranks: their balance, and messages and bytes by purpose, at the end");
+    app.add_flag(
+        "--split-between-ranks", sitting.split_between_ranks,
+        "With several ranks: fewer messages, by splitting the mass of bodies between them. Results then "
+        "depend on the number of ranks; not remembered by checkpoints");
+    app.add_option("--rebalance-every", sitting.rebalance_every,
+                   "With several ranks: cut space anew, off balance, at every so many steps. For tests: the "
+                   "result is "
+                   "the same")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
     app.add_flag("--strict", sitting.strict,
                  "Stop at the first step that is not solved, and save its problem");
 }

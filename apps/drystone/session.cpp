@@ -59,7 +59,11 @@ public:
           checkpoints_{options.checkpoint_every.value_or(run_.plan.output.checkpoints_every)},
           timed_checkpoints_(options.checkpoint_every.value_or(run_.plan.output.checkpoints_every) > 0) {
         memory_.warm = std::move(run_.warm);
-        if (!shared_.alone()) shared_.part = &part_.emplace(*options.ranks);
+        if (!shared_.alone()) {
+            shared_.part = &part_.emplace(*options.ranks);
+            part_->balancing.force_every = options.rebalance_every;
+            part_->options.split_between_ranks = options.split_between_ranks;
+        }
         if (!options.output.empty()) observers_.emplace(options.output, run_.plan, shared_);
         run_.plan.options.step.solve.threads = options.threads;
     }
@@ -331,6 +335,10 @@ private:
                 fmt::format("the forces of the elastic limit were not found {} times; those of the solver "
                             "stand in their place",
                             forces_missed()));
+        if (part_ && options_.split_between_ranks)
+            lines.push_back(
+                "mass was split between ranks: on another number of them the result differs, within the "
+                "tolerance");
         if (observers_)
             lines.push_back(fmt::format("{} frames, measurements and checkpoint.h5 in {}",
                                         observers_->frames(), options_.output));

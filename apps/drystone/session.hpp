@@ -20,6 +20,8 @@ struct SittingOptions {
     bool strict = false;                     ///< a step that is not solved ends the run
     const Communicator* ranks = nullptr;     ///< that run it together; nullptr: one alone
     bool ranks_report = false;               ///< how they did, at the end
+    bool split_between_ranks = false;        ///< the faster mode, whose results depend on the number of ranks
+    int rebalance_every = 0;  ///< steps after which space is cut anew whatever the balance; 0: by need
 };
 
 /// A run at the beginning of a sitting.

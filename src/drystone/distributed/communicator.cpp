@@ -100,6 +100,51 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
     return in;
 }
 
+namespace {
+
+// Things are anywhere in memory: they are asked for some time before their turn.
+constexpr std::size_t ahead = 8;
+
+/// Calls f with the place of each thing. `stride` is known to the compiler for body vectors of the kernels, a cache line each.
+template <class Number, class F>
+void for_things(Number* data, int stride, const std::vector<Index>& things, F&& f) {
+    const std::size_t count = things.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i + ahead < count)
+            __builtin_prefetch(data + static_cast<std::ptrdiff_t>(things[i + ahead]) * stride);
+        f(data + static_cast<std::ptrdiff_t>(things[i]) * stride);
+    }
+}
+
+double* pack(const double* data, int stride, const std::vector<Index>& things, double* out) {
+    if (stride == 8) {
+        for_things(data, 8, things, [&](const double* from) {
+            std::memcpy(out, from, 8 * sizeof(double));
+            out += 8;
+        });
+    } else {
+        for_things(data, stride, things, [&](const double* from) { out = std::copy_n(from, stride, out); });
+    }
+    return out;
+}
+
+const double* unpack(const double* in, int stride, const std::vector<Index>& things, double* data) {
+    if (stride == 8) {
+        for_things(data, 8, things, [&](double* to) {
+            std::memcpy(to, in, 8 * sizeof(double));
+            in += 8;
+        });
+    } else {
+        for_things(data, stride, things, [&](double* to) {
+            std::copy_n(in, stride, to);
+            in += stride;
+        });
+    }
+    return in;
+}
+
+}  // namespace
+
 Channel::Channel(const Communicator& team, std::vector<Partner> partners, int tag, Talk talk)
     : team_(&team), partners_(std::move(partners)), tag_(tag), talk_(talk) {
     std::erase_if(partners_, [](const Partner& p) { return p.send.empty() && p.receive.empty(); });
@@ -163,8 +208,7 @@ void Channel::start(const double* data, int stride) {
     prepare(stride);
     double* out = out_.data();
     for (const Partner& p : partners_) {
-        for (const Index thing : p.send)
-            out = std::copy_n(data + static_cast<std::ptrdiff_t>(thing) * stride, stride, out);
+        out = pack(data, stride, p.send, out);
         if (!p.send.empty())
             team_->count_message(talk_, p.send.size() * static_cast<std::size_t>(stride) * sizeof(double));
     }
@@ -176,12 +220,7 @@ void Channel::finish(double* data, int stride) {
     if (!requests_.empty())
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     const double* in = in_.data();
-    for (const Partner& p : partners_) {
-        for (const Index thing : p.receive) {
-            std::copy_n(in, stride, data + static_cast<std::ptrdiff_t>(thing) * stride);
-            in += stride;
-        }
-    }
+    for (const Partner& p : partners_) in = unpack(in, stride, p.receive, data);
 }
 
 }  // namespace drystone

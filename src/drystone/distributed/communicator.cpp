@@ -103,7 +103,7 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
 namespace {
 
 // Things are anywhere in memory: they are asked for some time before their turn.
-constexpr std::size_t ahead = 8;
+constexpr std::size_t ahead = 16;
 
 /// Calls f with the place of each thing. `stride` is known to the compiler for body vectors of the kernels, a cache line each.
 template <class Number, class F>

@@ -117,7 +117,7 @@ public:
     /// owns the other body, or the cell of the contact, has a cell in this box.
     const std::vector<int>& of(Index i, double margin) {
         ranks_.clear();
-        const double reach = scene_.outer_radius(i) + margin + halo_;
+        const double reach = scene_.outer_radius(i) + margin + halo_ + parts_slack * grid_.unit;
         const Vec<d>& x = scene_.bodies.position[i];
         const Vec<d> lower = x.array() - reach, upper = x.array() + reach;
         if ((lower.array() > inner_.lower.array()).all() && (upper.array() < inner_.upper.array()).all()) {
@@ -290,6 +290,18 @@ void send_warm(const Scene<d>& scene, const std::vector<int>& new_owner, const P
 }
 
 }  // namespace
+
+template <int d>
+bool cells_have_moved(const TileGrid<d>& then, const TileGrid<d>& now) {
+    if (then.unit != now.unit) return true;
+    for (int k = 0; k < d; ++k) {
+        const Ruler &a = then.rulers[0][k], &b = now.rulers[0][k];
+        const double moved =
+            std::abs(a.lower - b.lower) + std::abs(a.width - b.width) * static_cast<double>(a.cells);
+        if (a.cells != b.cells || moved > parts_slack * then.unit) return true;
+    }
+    return false;
+}
 
 template <int d>
 void put_body(Writer& out, const Bodies<d>& bodies, Index i) {
@@ -473,6 +485,7 @@ void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
     template void put_body(Writer&, const Bodies<d>&, Index);                                            \
     template void take_body(Reader&, Bodies<d>&);                                                        \
     template Bodies<d> merged(const Bodies<d>&, const Bodies<d>&, std::vector<std::pair<bool, Index>>&); \
+    template bool cells_have_moved(const TileGrid<d>&, const TileGrid<d>&);                              \
     template void own_nothing_yet(const Scene<d>&, Part<d>&);                                            \
     template void own_rows(Scene<d>&, Part<d>&);                                                         \
     template void make_parts(Scene<d>&, std::span<const double>, const TileGrid<d>&, Part<d>&,           \

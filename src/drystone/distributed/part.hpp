@@ -47,7 +47,7 @@ struct Part {
     bool is_cut = false;               ///< space has been divided
     std::vector<int> owner;            ///< by local body: a rank, or `everywhere`
     std::vector<std::uint8_t> own;     ///< by local body: 1 if this rank counts it
-    TileGrid<d> grid;                  ///< of the last step
+    TileGrid<d> grid;                  ///< with which parts were made
     Channel ghosts;                    ///< bodies, from their owners to all copies
     std::vector<WeighedCell<d>> work;  ///< of the last step, by cell of the tiling
     RankOptions options;
@@ -58,6 +58,12 @@ struct Part {
     double imbalance = 1;     ///< largest work of a rank over the mean, in the last step
     std::int64_t moved = 0;   ///< bodies that have changed owner, from this rank
 };
+
+/// Sides of cells may move by so many units of the grid (as those of a periodic box that shrinks do) before parts are made again.
+inline constexpr double parts_slack = 0.02;
+/// True if they have moved farther.
+template <int d>
+bool cells_have_moved(const TileGrid<d>& then, const TileGrid<d>& now);
 
 /// Puts bodies on the ranks that own or need them. `margin`: by body, how far beyond its bounding ball it may touch something before parts
 /// are made again, m; `grid`: the same on all ranks. Warm starts go with their bodies. Afterwards local indices have changed. Collective.

@@ -137,24 +137,6 @@ int Partition<d>::rank_of(const Vec<d>& mark) const {
     return rank;
 }
 
-template <int d>
-void Partition<d>::ranks_in(const Vec<d>& lower, const Vec<d>& upper, std::vector<int>& ranks) const {
-    if (team_->count() == 1) {
-        ranks.push_back(0);
-        return;
-    }
-    std::array<double, 3> low{}, high{};
-    std::copy_n(lower.data(), d, low.begin());
-    std::copy_n(upper.data(), d, high.begin());
-    found_.resize(static_cast<std::size_t>(team_->count()));
-    int count = 0;
-    see(Zoltan_LB_Box_Assign(zoltan_.get(), low[0], low[1], low[2], high[0], high[1], high[2], found_.data(),
-                             &count),
-        "finding a box's ranks");
-    std::sort(found_.begin(), found_.begin() + count);
-    ranks.insert(ranks.end(), found_.begin(), found_.begin() + count);
-}
-
 template Vec<2> mark_of(const TileGrid<2>&, const Image<2>&);
 template Vec<3> mark_of(const TileGrid<3>&, const Image<3>&);
 template class Partition<2>;

@@ -32,8 +32,6 @@ public:
 
     /// The rank that has a cell, by its mark.
     [[nodiscard]] int rank_of(const Vec<d>& mark) const;
-    /// All ranks whose part a box meets. Appends, sorted, without doubles among what it appends.
-    void ranks_in(const Vec<d>& lower, const Vec<d>& upper, std::vector<int>& ranks) const;
     /// This rank's part of space, before it is rounded to whole cells; infinite at the outside.
     [[nodiscard]] const Bounds<d>& ours() const { return ours_; }
 
@@ -44,7 +42,6 @@ private:
     const Communicator* team_;
     std::unique_ptr<Zoltan_Struct, Destroy> zoltan_;
     Bounds<d> ours_;
-    mutable std::vector<int> found_;
 };
 
 }  // namespace drystone

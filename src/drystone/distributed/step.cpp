@@ -129,8 +129,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     std::array<double, 3> agreed = {here.radius, here.size, hold ? 0.0 : 1.0};
     team.largest(agreed);
     const TileGrid<d> grid(scene.domain, {agreed[0], agreed[1]}, TilingOptions{}.cell_width);
-    // Cells that have changed size have other owners; bodies must be with those of their cells.
-    if (agreed[2] > 0 || grid.unit != part.grid.unit) {
+    // Cells that have moved have other contacts in them; bodies must be where their cells are.
+    if (agreed[2] > 0 || cells_have_moved(part.grid, grid)) {
         std::vector<double> margin;
         choose_margins(scene, options, h, memory, part, margin);
         make_parts<d>(scene, margin, grid, part, memory.warm);
@@ -140,7 +140,6 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         connect_ghosts<d>(scene, margin, part);
         memory.neighbours.valid = false;
     }
-    part.grid = grid;
 
     at_detection(scene, options, h, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });

@@ -10,12 +10,6 @@ namespace drystone {
 template <int d>
 void check_for_ranks(const Scene<d>& scene, const StepOptions& options);
 
-/// Seconds of this rank in the last step, waiting for others included.
-struct RankSeconds {
-    double parts = 0;  ///< making parts
-    double plan = 0;   ///< choosing contacts and connecting ranks
-};
-
 /// Advances the part of a scene that this rank has. The record is the same on all ranks but for the seconds. Collective.
 template <int d>
 StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory, Part<d>& part);

@@ -49,7 +49,7 @@ void stop_together(const Communicator* ranks, const std::exception& error) {
     const std::string why =
         memory ? "there is no more memory; take more ranks, on more machines" : error.what();
     MPI_Request all = MPI_REQUEST_NULL;
-    MPI_Ibarrier(ranks->comm(), &all);
+    MPI_Ibarrier(ranks->last_words(), &all);
     const Timer timer;
     for (int here = 0; timer.seconds() < patience;) {
         MPI_Test(&all, &here, MPI_STATUS_IGNORE);
@@ -59,7 +59,7 @@ void stop_together(const Communicator* ranks, const std::exception& error) {
     fmt::print(stderr, "drystone: rank {} of {} cannot go on, and the others wait for it; all end here: {}\n",
                ranks->rank(), ranks->count(), why);
     std::fflush(stderr);
-    MPI_Abort(ranks->comm(), exit_failed);
+    MPI_Abort(ranks->last_words(), exit_failed);
 }
 
 }  // namespace drystone::command

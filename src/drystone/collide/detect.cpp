@@ -186,7 +186,7 @@ void Detection<d>::search() {
     double smallest = std::numeric_limits<double>::infinity();
     for (Index i = 0; i < n_; ++i)
         if (bodies_.is_free(i)) smallest = std::min(smallest, scene_.inner_radius(i));
-    if (!std::isfinite(smallest)) smallest = 0;
+    if (!std::isfinite(smallest)) smallest = 1;  // nothing can touch; any skin will do
 
     neighbours_.domain = scene_.domain;
     neighbours_.position.resize(n_);

@@ -136,7 +136,13 @@ void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span
         for (double limit = grid.unit / level_ratio; size <= limit && level + 1 < TileGrid<d>::levels;
              limit /= level_ratio)
             ++level;
-        Vec<d> point = scene.bodies.position[c.a] + c.arm_a;
+        // Seen from a free body, and never farther from it than contacts can be: of one that is deep inside a wall the point itself may be anywhere.
+        const bool from_a = scene.bodies.is_free(c.a);
+        const Index body = from_a ? c.a : c.b;
+        Vec<d> arm = from_a ? c.arm_a : c.arm_b;
+        const double farthest = scene.outer_radius(body) + 0.5 * grid.unit;
+        if (arm.squaredNorm() > farthest * farthest) arm *= farthest / arm.norm();
+        Vec<d> point = scene.bodies.position[body] + arm;
         if (scene.domain.periodic()) wrap(scene.domain, point);
         TilePlace<d> place{0, level << d, i, grid.coarse_cell(point)};
         for (int k = 0; k < d; ++k) {

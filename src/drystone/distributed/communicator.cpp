@@ -1,7 +1,10 @@
 #include "drystone/distributed/communicator.hpp"
 
+#include "drystone/base/error.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace drystone {
 
@@ -9,6 +12,7 @@ namespace drystone {
 
 Communicator::Communicator(MPI_Comm comm) {
     MPI_Comm_dup(comm, &comm_);
+    MPI_Comm_dup(comm, &last_words_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &count_);
 }
@@ -16,7 +20,9 @@ Communicator::Communicator(MPI_Comm comm) {
 Communicator::~Communicator() {
     int finished = 0;
     MPI_Finalized(&finished);
-    if (finished == 0) MPI_Comm_free(&comm_);
+    if (finished != 0) return;
+    MPI_Comm_free(&comm_);
+    MPI_Comm_free(&last_words_);
 }
 
 double Communicator::largest(double x) const {
@@ -53,6 +59,11 @@ std::vector<std::byte> Communicator::gather_all(std::span<const std::byte> bytes
     const int size = static_cast<int>(bytes.size());
     std::vector<int> sizes(count_), start(count_ + 1, 0);
     MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_);
+    std::int64_t total = 0;
+    for (const int one : sizes) total += one;
+    if (bytes.size() > std::numeric_limits<int>::max() || total > std::numeric_limits<int>::max())
+        fail("ranks", "more than 2 GB near a source of grains, or of bodies that are on every rank",
+             "make the source, or these bodies, smaller");
     for (int k = 0; k < count_; ++k) start[k + 1] = start[k] + sizes[k];
     std::vector<std::byte> all(static_cast<std::size_t>(start.back()));
     MPI_Allgatherv(bytes.data(), size, MPI_BYTE, all.data(), sizes.data(), start.data(), MPI_BYTE, comm_);
@@ -64,11 +75,16 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
     // Tags go round, so that a fast rank's next letters are not taken for this round's.
     const int tag = 1000 + next_tag_;
     next_tag_ = (next_tag_ + 1) % 1000;
-    std::vector<MPI_Request> sends(out.size());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        MPI_Issend(out[i].bytes.data(), static_cast<int>(out[i].bytes.size()), MPI_BYTE, out[i].rank, tag,
-                   comm_, &sends[i]);
-        count_message(talk, out[i].bytes.size());
+    // MPI counts in ints: long letters go in pieces, which arrive in their order.
+    constexpr std::size_t longest = std::size_t{1} << 30U;
+    std::vector<MPI_Request> sends;
+    for (const Letter& letter : out) {
+        for (std::size_t begin = 0; begin < letter.bytes.size() || begin == 0; begin += longest) {
+            const std::size_t size = std::min(longest, letter.bytes.size() - begin);
+            MPI_Issend(letter.bytes.data() + begin, static_cast<int>(size), MPI_BYTE, letter.rank, tag, comm_,
+                       &sends.emplace_back());
+            count_message(talk, size);
+        }
     }
     std::vector<Letter> in;
     MPI_Request barrier = MPI_REQUEST_NULL;
@@ -80,9 +96,13 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
         if (there != 0) {
             int size = 0;
             MPI_Get_count(&status, MPI_BYTE, &size);
-            Letter letter{status.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(size))};
-            MPI_Recv(letter.bytes.data(), size, MPI_BYTE, letter.rank, tag, comm_, MPI_STATUS_IGNORE);
-            in.push_back(std::move(letter));
+            auto letter = std::find_if(in.begin(), in.end(),
+                                       [&](const Letter& known) { return known.rank == status.MPI_SOURCE; });
+            if (letter == in.end()) letter = in.insert(in.end(), {status.MPI_SOURCE, {}});
+            const std::size_t begin = letter->bytes.size();
+            letter->bytes.resize(begin + static_cast<std::size_t>(size));
+            MPI_Recv(letter->bytes.data() + begin, size, MPI_BYTE, letter->rank, tag, comm_,
+                     MPI_STATUS_IGNORE);
         }
         int done = 0;
         if (!all_sent) {

@@ -42,7 +42,7 @@ void append(Bodies<d>& to, const Bodies<d>& from, Index i) {
     to.spin.push_back(from.spin[i]);
 }
 
-/// Remainder and quotient of a division that rounds down.
+/// A quotient that is rounded down.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// Calls f with every cell of the coarsest grid that a box meets, whatever sides of the periodic domain it crosses.
@@ -341,11 +341,15 @@ Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<st
 template <int d>
 void own_nothing_yet(const Scene<d>& scene, Part<d>& part) {
     own_all(scene, unassigned, part);
+    part.bodies = scene.bodies.count();
 }
 
 template <int d>
 void own_rows(Scene<d>& scene, Part<d>& part) {
     own_all(scene, part.team->rank(), part);
+    std::array<std::int64_t, 1> rows = {scene.bodies.count()};
+    part.team->sum(std::span<std::int64_t>(rows));
+    part.bodies = rows[0];
     Writer large;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (part.owner[i] == everywhere) put_body(large, scene.bodies, i);
@@ -361,7 +365,8 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
         part.partition.balance(cells_of_bodies(scene, grid, part));
         part.is_cut = true;
     }
-    double halo = 0;
+    // Half a unit at least: a body that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
+    double halo = 0.5 * grid.unit;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
     halo = team.largest(halo);
@@ -385,8 +390,10 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
         const std::vector<int>& ranks = holders.of(i, margin[i]);
         const int after = ranks.size() == 1 ? ranks[0] : holders.owner(scene.bodies.position[i]);
         new_owner[i] = after;
-        leaving = leaving || after != rank;
-        if (before == rank && after != rank) ++part.moved;
+        if (before == rank && after != rank) {
+            leaving = true;
+            ++part.moved;
+        }
         for (const int to : ranks) {
             if (to == rank) {
                 append(kept, scene.bodies, i);
@@ -430,7 +437,8 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
 template <int d>
 void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<d>& part) {
     const int rank = part.team->rank();
-    double halo = 0;
+    // Half a unit at least: a body that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
+    double halo = 0.5 * part.grid.unit;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
     halo = part.team->largest(halo);

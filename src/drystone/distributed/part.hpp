@@ -17,7 +17,8 @@ inline constexpr int unassigned = -2;  ///< on every rank, until parts are made
 struct BalanceOptions {
     /// Parts are cut anew when the largest work of a rank, over the mean, passes this ...
     double threshold = 1.1;
-    /// ... and also this many times what the last cut reached: where a better cut is not to be had, none is looked for.
+    /// ... and also this many times what the last cut reached, or when there is half as much work again as then: where a better cut is not to be
+    /// had, none is looked for.
     double hysteresis = 1.05;
     int least_steps = 20;  ///< between two cuts
     /// Cuts at every so many steps, off balance on purpose: for tests. 0: never.
@@ -34,6 +35,7 @@ struct RankOptions {
 struct BalanceState {
     double reached = 1;     ///< imbalance right after the last cut
     std::int64_t last = 0;  ///< step of the last cut
+    double work = 0;        ///< of all ranks at the last cut
     bool measure = false;   ///< the next step says what the last cut reached
     std::int64_t cuts = 0;  ///< so far
 };
@@ -55,6 +57,7 @@ struct Part {
     BalanceState balance;
     std::int64_t steps = 0;
     std::int64_t bodies = 0;  ///< of all ranks, each once
+    double all_work = 0;      ///< of all ranks, in the last step
     double imbalance = 1;     ///< largest work of a rank over the mean, in the last step
     std::int64_t moved = 0;   ///< bodies that have changed owner, from this rank
 };

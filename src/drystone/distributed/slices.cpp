@@ -1,6 +1,7 @@
 #include "drystone/distributed/slices.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 

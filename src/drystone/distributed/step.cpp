@@ -69,7 +69,8 @@ bool rebalance(Part<d>& part) {
                         part.steps % part.balancing.force_every == part.balancing.force_every - 1;
     const bool due = part.steps - part.balance.last >= part.balancing.least_steps &&
                      part.imbalance > part.balancing.threshold &&
-                     part.imbalance > part.balancing.hysteresis * part.balance.reached;
+                     (part.imbalance > part.balancing.hysteresis * part.balance.reached ||
+                      part.all_work > 1.5 * part.balance.work);
     if (part.team->count() == 1 || part.steps == 0 || !(forced || due)) return false;
     std::vector<WeighedCell<d>> cells = part.work;
     if (forced)
@@ -77,6 +78,7 @@ bool rebalance(Part<d>& part) {
     part.partition.balance(cells);
     part.balance.measure = true;
     part.balance.last = part.steps;
+    part.balance.work = part.all_work;
     ++part.balance.cuts;
     return true;
 }
@@ -166,6 +168,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
     const Delassus W(problem, threads, &halo.exchange());
     record.solve = solve(W, solving, memory.solution);
+    if (record.solve.status == Status::invalid)
+        fail("solver.name", record.solve.message, "or run it on one rank");
     if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
         Vector r;
         recall(memory.warm, memory.contacts, problem, h, r);
@@ -193,9 +197,9 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     team.largest(worst);
     record.overlap = worst[0];
     record.relative_overlap = worst[1];
-    const double all_work =
+    part.all_work =
         static_cast<double>(record.contacts) + contacts_per_body * static_cast<double>(part.bodies);
-    part.imbalance = all_work > 0 ? worst[2] * team.count() / all_work : 1;
+    part.imbalance = part.all_work > 0 ? worst[2] * team.count() / part.all_work : 1;
     if (part.balance.measure) part.balance.reached = part.imbalance;
     part.balance.measure = false;
     ++part.steps;

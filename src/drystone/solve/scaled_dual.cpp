@@ -2,9 +2,7 @@
 
 #include "drystone/base/parallel.hpp"
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 namespace drystone {
 
@@ -56,13 +54,15 @@ void ScaledDual::gradient(const Vector& q, Law law, Vector& g) const {
 double ScaledDual::largest_eigenvalue(int iterations) const {
     const Eigen::Index n = c_.size();
     Vector x(n), y(n);
-    // A start that is no eigenvector of anything. It follows from the block's own numbers and not from its place, which differs on ranks.
+    // A start that is no eigenvector of anything. It follows from the direction of the block's own velocity, coarsely, and neither from its place
+    // (which differs on ranks) nor from units.
     const ConeProblem& p = W_->problem();
     for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index k = p.offset[i]; k < p.offset[i + 1]; ++k) {
-            const std::uint64_t bits =
-                (std::bit_cast<std::uint64_t>(c_[k]) + 1 + (k - p.offset[i])) * 0x9e3779b97f4a7c15U;
-            x[k] = 0.5 + std::ldexp(static_cast<double>((bits ^ (bits >> 29)) >> 11), -53);
+        const auto c = c_.segment(p.offset[i], p.cones[i].dim);
+        const double norm = c.norm();
+        for (int k = 0; k < p.cones[i].dim; ++k) {
+            const double direction = norm > 0 ? std::round(16 * c[k] / norm) : 0.0;
+            x[p.offset[i] + k] = 0.5 + std::fmod(0.6180339887498949 * (direction + 17 + 7 * k), 1.0);
         }
     }
     double value = 0;

@@ -72,7 +72,10 @@ public:
         }
         const bool solved = residual_ <= goal_.tolerance;
         if (solved) total_.status = Status::solved;
-        return solved || timer_.seconds() >= goal_.time_limit;
+        // Clocks of ranks differ: all of them are late, or none.
+        if (std::isfinite(goal_.time_limit))
+            late_ = W_.largest(timer_.seconds() >= goal_.time_limit ? 1 : 0) > 0;
+        return solved || late_;
     }
 
     [[nodiscard]] const Vector& best() const { return best_; }
@@ -86,7 +89,7 @@ public:
 
     SolveReport finish() {
         if (total_.status != Status::solved && total_.status != Status::infeasible) {
-            total_.status = timer_.seconds() >= goal_.time_limit ? Status::time_limit : Status::stalled;
+            total_.status = late_ ? Status::time_limit : Status::stalled;
         }
         r_ = best_;
         total_.seconds = timer_.seconds();
@@ -100,6 +103,7 @@ private:
     Vector& r_;
     Vector best_;
     Timer timer_;
+    bool late_ = false;
     double residual_;
     SolveReport total_;
 };

@@ -50,6 +50,7 @@ struct Case {
     int threads = 1;
     std::string solver = "auto";
     double displacement = 0;
+    Scheme scheme = Scheme::look_ahead;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
@@ -65,6 +66,7 @@ void compare(const Case& c) {
         std::get<RunPlan<d>>(read_scene(std::string(DRYSTONE_SCENES) + "/ranks/small/" + c.scene));
     plan.options.step.solve.threads = c.threads;
     plan.options.step.displacement = c.displacement;
+    plan.options.step.scheme = c.scheme;
     if (c.solver != "auto") plan.options.step.solve.solver = find_solver(c.solver)->options;
     int left = 0;
     std::vector<StepFigures> figures;
@@ -135,7 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"box.toml"}, Case{"box.toml", 60, 7}, Case{"drum.toml", 60, 11},
                       Case{"silo.toml", 60, 13}, Case{"shear.toml", 60, 9}, Case{"shear.toml", 40, 0, 2},
                       Case{"drum.toml", 30, 5, 1, "aspg"}, Case{"drum.toml", 30, 5, 1, "apgd-asr"},
-                      Case{"box.toml", 40, 9, 1, "gauss-seidel"}, Case{"silo.toml", 30, 6, 1, "auto", 0.2}));
+                      Case{"box.toml", 40, 9, 1, "gauss-seidel"}, Case{"silo.toml", 30, 6, 1, "auto", 0.2},
+                      Case{"drum.toml", 60, 7, 1, "auto", 0, Scheme::moreau_jean}));
 
 }  // namespace
 }  // namespace drystone

@@ -1,5 +1,6 @@
 // The faster mode of several ranks, in which the mass of shared bodies is split between them: not the bits of one rank, but the same problem
-// solved to the same tolerance. Outcome under mpirun on any number of ranks.
+// solved to the same tolerance. Run under mpirun on any number of ranks.
+#include "distributed/on_ranks.hpp"
 #include "drystone/distributed/step.hpp"
 #include "drystone/io/scene_file.hpp"
 
@@ -11,11 +12,6 @@
 
 namespace drystone {
 namespace {
-
-const Communicator& everyone() {
-    static const Communicator team(MPI_COMM_WORLD);
-    return team;
-}
 
 RunPlan<3> plan_of(const std::string& scene) {
     return std::get<RunPlan<3>>(read_scene(std::string(DRYSTONE_SCENES) + "/ranks/small/" + scene));
@@ -239,15 +235,3 @@ INSTANTIATE_TEST_SUITE_P(Kernels, UniqueVelocities,
 
 }  // namespace
 }  // namespace drystone
-
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    ::testing::InitGoogleTest(&argc, argv);
-    if (drystone::everyone().rank() != 0)
-        delete ::testing::UnitTest::GetInstance()->listeners().Release(
-            ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
-    int failed = RUN_ALL_TESTS();
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failed;
-}

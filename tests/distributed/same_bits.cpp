@@ -1,5 +1,6 @@
 // The state after some steps is the same bits on one rank and on several. Run under mpirun on any number of ranks: rank 0 runs the scene alone,
 // then all run it together.
+#include "distributed/on_ranks.hpp"
 #include "drystone/distributed/step.hpp"
 #include "drystone/io/scene_file.hpp"
 
@@ -9,11 +10,6 @@
 
 namespace drystone {
 namespace {
-
-const Communicator& everyone() {
-    static const Communicator team(MPI_COMM_WORLD);
-    return team;
-}
 
 /// What a run says of each step, but for the clock.
 struct StepFigures {
@@ -142,15 +138,3 @@ INSTANTIATE_TEST_SUITE_P(
 
 }  // namespace
 }  // namespace drystone
-
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    ::testing::InitGoogleTest(&argc, argv);
-    if (drystone::everyone().rank() != 0)
-        delete ::testing::UnitTest::GetInstance()->listeners().Release(
-            ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
-    int failed = RUN_ALL_TESTS();
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return failed;
-}

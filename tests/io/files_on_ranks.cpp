@@ -21,19 +21,11 @@
 namespace drystone::testing {
 namespace {
 
-bool on_ranks() {
-    return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
-}
-
 /// MPI for all tests of the program.
 class Mpi : public ::testing::Environment {
 public:
-    void SetUp() override {
-        if (on_ranks()) MPI_Init(nullptr, nullptr);
-    }
-    void TearDown() override {
-        if (on_ranks()) MPI_Finalize();
-    }
+    void SetUp() override { MPI_Init(nullptr, nullptr); }
+    void TearDown() override { MPI_Finalize(); }
 };
 const auto* const mpi = ::testing::AddGlobalTestEnvironment(new Mpi);
 
@@ -105,15 +97,12 @@ void expect_same_content(const std::filesystem::path& a, const std::filesystem::
 class FilesOnRanks : public ::testing::Test {
 protected:
     void SetUp() override {
-        if (!on_ranks()) GTEST_SKIP() << "not started by mpirun";
         scratch_.emplace();
         folder_ = hdf5::text_of_first(ranks_, scratch_->folder().string());
         rank_ = hdf5::rank_of(ranks_);
         count_ = hdf5::count_of(ranks_);
     }
-    void TearDown() override {
-        if (on_ranks()) MPI_Barrier(world_);
-    }
+    void TearDown() override { MPI_Barrier(world_); }
     [[nodiscard]] std::filesystem::path file(const std::string& name) const { return folder_ / name; }
     [[nodiscard]] bool first() const { return rank_ == 0; }
     /// All wait for all.

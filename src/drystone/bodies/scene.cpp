@@ -1,6 +1,7 @@
 #include "drystone/bodies/scene.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/bodies/body_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -89,25 +90,13 @@ Index Bodies<d>::index_of(GlobalId wanted) const {
 
 template <int d>
 void Bodies<d>::remove(std::span<const std::uint8_t> gone) {
-    auto keep = [&](auto& values) {
+    for_each_array(*this, [&](auto& values) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < gone.size(); ++i) {
             if (gone[i] == 0) values[kept++] = values[i];
         }
         values.resize(kept);
-    };
-    keep(id);
-    keep(shape);
-    keep(size);
-    keep(material);
-    keep(motion);
-    keep(mass);
-    keep(inertia);
-    keep(position);
-    keep(image);
-    keep(rotation);
-    keep(velocity);
-    keep(spin);
+    });
 }
 
 template <int d>

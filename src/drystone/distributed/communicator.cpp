@@ -120,6 +120,13 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
     return in;
 }
 
+std::vector<Communicator::Letter> Mail::send(Talk talk) {
+    std::vector<Communicator::Letter> letters;
+    for (auto& [rank, writer] : out_) letters.push_back({rank, std::move(writer.bytes)});
+    out_.clear();
+    return team_.post(std::move(letters), talk);
+}
+
 namespace {
 
 // Things are anywhere in memory: they are asked for some time before their turn.
@@ -165,9 +172,13 @@ const double* unpack(const double* in, int stride, const std::vector<Index>& thi
 
 }  // namespace
 
-Channel::Channel(const Communicator& team, std::vector<Partner> partners, int tag, Talk talk)
-    : team_(&team), partners_(std::move(partners)), tag_(tag), talk_(talk) {
-    std::erase_if(partners_, [](const Partner& p) { return p.send.empty() && p.receive.empty(); });
+Channel::Channel(const Communicator& team, std::map<int, Partner> partners, int tag, Talk talk)
+    : team_(&team), tag_(tag), talk_(talk) {
+    for (auto& [rank, partner] : partners) {
+        if (partner.send.empty() && partner.receive.empty()) continue;
+        partner.rank = rank;
+        partners_.push_back(std::move(partner));
+    }
 }
 
 Channel::~Channel() { release(); }

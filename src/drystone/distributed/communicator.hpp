@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -85,12 +86,13 @@ public:
     template <class T>
     void put(const T& x) {
         static_assert(std::is_trivially_copyable_v<T>);
-        put_all(std::span<const T>(&x, 1));
+        put_raw(x);
     }
+    /// Likewise for structs of Eigen's fixed vectors, which are plain numbers though C++ does not know it.
     template <class T>
-    void put_all(std::span<const T> x) {
-        const auto* begin = reinterpret_cast<const std::byte*>(x.data());
-        bytes.insert(bytes.end(), begin, begin + x.size_bytes());
+    void put_raw(const T& x) {
+        const auto* begin = reinterpret_cast<const std::byte*>(&x);
+        bytes.insert(bytes.end(), begin, begin + sizeof x);
     }
     std::vector<std::byte> bytes;
 };
@@ -114,15 +116,28 @@ private:
     std::span<const std::byte> left_;
 };
 
+/// Letters to several ranks, written one beside the other.
+class Mail {
+public:
+    explicit Mail(const Communicator& team) : team_(team) {}
+    Writer& to(int rank) { return out_[rank]; }
+    /// Sends what was written and answers what came. Collective.
+    std::vector<Communicator::Letter> send(Talk talk);
+
+private:
+    const Communicator& team_;
+    std::map<int, Writer> out_;
+};
+
 /// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers go for each thing.
 class Channel {
 public:
     struct Partner {
-        int rank = 0;
+        int rank = 0;                      ///< set by the channel
         std::vector<Index> send, receive;  ///< things; both sides list the same ones in the same order
     };
     Channel() = default;
-    Channel(const Communicator& team, std::vector<Partner> partners, int tag, Talk talk);
+    Channel(const Communicator& team, std::map<int, Partner> partners, int tag, Talk talk);
     ~Channel();
     Channel(Channel&&) noexcept;
     Channel& operator=(Channel&&) noexcept;

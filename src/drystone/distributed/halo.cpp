@@ -1,7 +1,5 @@
 #include "drystone/distributed/halo.hpp"
 
-#include "drystone/base/parallel.hpp"
-
 #include <algorithm>
 #include <map>
 
@@ -10,15 +8,6 @@ namespace drystone {
 namespace {
 
 constexpr int rows_tag = 2, home_tag = 3, first_sweep_tag = 10;
-
-std::vector<Channel::Partner> as_list(std::map<int, Channel::Partner>& partners) {
-    std::vector<Channel::Partner> list;
-    for (auto& [rank, partner] : partners) {
-        partner.rank = rank;
-        list.push_back(std::move(partner));
-    }
-    return list;
-}
 
 /// One visit of a body: tiles of this colour that touch it are visited by this rank. (There is one such tile at most.)
 struct BodyVisit {
@@ -154,7 +143,7 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
     visits.erase(std::unique(visits.begin(), visits.end()), visits.end());
 
     // Each visitor is told of all visits of a body, where there are several visitors.
-    std::map<int, Writer> out;
+    Mail mail(team);
     std::vector<int> ranks;
     for (std::size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
         ranks.clear();
@@ -164,7 +153,7 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
         ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
         if (ranks.size() < 2) continue;
         for (const int to : ranks) {
-            Writer& writer = out[to];
+            Writer& writer = mail.to(to);
             writer.put(scene.bodies.id[visits[begin].body]);
             writer.put(static_cast<std::int32_t>(end - begin));
             for (std::size_t k = begin; k < end; ++k) {
@@ -173,10 +162,8 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
             }
         }
     }
-    std::vector<Communicator::Letter> letters;
-    for (auto& [to, writer] : out) letters.push_back({to, std::move(writer.bytes)});
     visits.clear();
-    for (const auto& letter : team.post(std::move(letters), Talk::plan)) {
+    for (const auto& letter : mail.send(Talk::plan)) {
         for (Reader reader(letter.bytes); !reader.done();) {
             const Index body = scene.bodies.index_of(reader.take<GlobalId>());
             const auto count = reader.take<std::int32_t>();
@@ -226,7 +213,8 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
     }
     sweeps_.clear();
     for (std::size_t c = 0; c < partners.size(); ++c)
-        sweeps_.emplace_back(team, as_list(partners[c]), first_sweep_tag + static_cast<int>(c), Talk::sweep);
+        sweeps_.emplace_back(team, std::move(partners[c]), first_sweep_tag + static_cast<int>(c),
+                             Talk::sweep);
 
     // Tiles that touch such bodies go first. Tiles of a colour share no body, so their order is free.
     exchange_.border_tiles.assign(held.colours.size(), 0);
@@ -279,7 +267,7 @@ Channel Halo<d>::connect_rows(const Scene<d>& scene, const ContactSet<d>& contac
             if (holders[k] >= 0 && holders[k] != rank && (k == 0 || holders[k] != holders[k - 1]))
                 add_rows(partners[holders[k]].send);
     }
-    return Channel(*part_->team, as_list(partners), tag, Talk::rows);
+    return Channel(*part_->team, std::move(partners), tag, Talk::rows);
 }
 
 #define DRYSTONE_HALO(d)                                                                         \

@@ -1,5 +1,7 @@
 #include "drystone/distributed/part.hpp"
 
+#include "drystone/bodies/body_arrays.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,39 +10,6 @@
 namespace drystone {
 
 namespace {
-
-/// Calls f with every array of bodies.
-template <class Self, class F>
-void for_each_array(Self& bodies, F&& f) {
-    f(bodies.id);
-    f(bodies.shape);
-    f(bodies.size);
-    f(bodies.material);
-    f(bodies.motion);
-    f(bodies.mass);
-    f(bodies.inertia);
-    f(bodies.position);
-    f(bodies.image);
-    f(bodies.rotation);
-    f(bodies.velocity);
-    f(bodies.spin);
-}
-
-template <int d>
-void append(Bodies<d>& to, const Bodies<d>& from, Index i) {
-    to.id.push_back(from.id[i]);
-    to.shape.push_back(from.shape[i]);
-    to.size.push_back(from.size[i]);
-    to.material.push_back(from.material[i]);
-    to.motion.push_back(from.motion[i]);
-    to.mass.push_back(from.mass[i]);
-    to.inertia.push_back(from.inertia[i]);
-    to.position.push_back(from.position[i]);
-    to.image.push_back(from.image[i]);
-    to.rotation.push_back(from.rotation[i]);
-    to.velocity.push_back(from.velocity[i]);
-    to.spin.push_back(from.spin[i]);
-}
 
 /// A quotient that is rounded down.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -167,14 +136,25 @@ void own_all(const Scene<d>& scene, int owner, Part<d>& part) {
         if (belongs_everywhere(scene, i, largest)) part.owner[i] = everywhere;
 }
 
+/// The bodies of both, in the order of ids; `from` holds for each whether it came from the first, and its place there. Ids that are in both are
+/// taken from the first.
 template <int d>
-Bodies<d> sorted_by_id(const Bodies<d>& bodies, std::vector<Index>& order) {
-    order.resize(bodies.id.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](Index x, Index y) { return bodies.id[x] < bodies.id[y]; });
-    Bodies<d> sorted;
-    for (const Index i : order) append(sorted, bodies, i);
-    return sorted;
+Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from) {
+    Bodies<d> out;
+    out.next_id = first.next_id;
+    from.clear();
+    from.reserve(first.id.size() + second.id.size());
+    for (Index i = 0, j = 0; i < first.count() || j < second.count();) {
+        if (j == second.count() || (i < first.count() && first.id[i] <= second.id[j])) {
+            if (j < second.count() && first.id[i] == second.id[j]) ++j;
+            from.emplace_back(true, i++);
+        } else {
+            from.emplace_back(false, j++);
+        }
+    }
+    for_each_array(out, [&](auto& array) { array.reserve(from.size()); });
+    for (const auto& [is_first, i] : from) append(out, is_first ? first : second, i);
+    return out;
 }
 
 /// Adds the bodies that any rank hands over to the scene of all, with this owner; those that are there stay as they are.
@@ -183,9 +163,8 @@ void merge_from_all(Scene<d>& scene, const Writer& ours, int owner, Part<d>& par
     Bodies<d> others;
     const std::vector<std::byte> all = part.team->gather_all(ours.bytes);
     for (Reader reader(all); !reader.done();) take_body(reader, others);
-    std::vector<Index> order;
     std::vector<std::pair<bool, Index>> from;
-    scene.bodies = merged(scene.bodies, sorted_by_id(others, order), from);
+    scene.bodies = merged(scene.bodies, selected(others, order_by_id(others)), from);
     std::vector<int> owners(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
         owners[i] = from[i].first ? part.owner[from[i].second] : owner;
@@ -196,44 +175,25 @@ void merge_from_all(Scene<d>& scene, const Writer& ours, int owner, Part<d>& par
 template <int d>
 std::vector<WeighedCell<d>> cells_of_bodies(const Scene<d>& scene, const TileGrid<d>& grid,
                                             const Part<d>& part) {
-    std::map<std::array<std::int32_t, d>, double> weight;
+    CellWeights<d> weights;
     const int rank = part.team->rank(), count = part.team->count();
     for (Index i = 0; i < scene.bodies.count(); ++i) {
         if (part.owner[i] == everywhere || !scene.bodies.is_free(i)) continue;
         if (part.owner[i] == unassigned && i % count != rank) continue;  // somebody else names it
-        const Image<d> cell = grid.coarse_cell(scene.bodies.position[i]);
-        std::array<std::int32_t, d> key;
-        std::copy_n(cell.data(), d, key.begin());
-        weight[key] += 1;
+        weights.add(grid.coarse_cell(scene.bodies.position[i]), 1);
     }
-    std::vector<WeighedCell<d>> cells;
-    for (const auto& [key, w] : weight)
-        cells.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), w});
-    return cells;
+    return weights.cells(grid);
 }
 
+/// As far as a contact may be from the ball of one of its bodies on the side of the other: the same on all ranks. Half a unit at least: a body
+/// that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
 template <int d>
-void put_entry(Writer& out, const WarmStart<d>& warm, std::size_t k, bool torques) {
-    out.put(warm.key[k]);
-    out.put_all(std::span<const double>(warm.impulse[k].data(), d));
-    const Spin<d> torque = torques ? warm.torque[k] : Spin<d>(Spin<d>::Zero());
-    out.put_all(std::span<const double>(torque.data(), spins<d>));
-}
-
-template <int d>
-struct Entry {
-    ContactKey key;
-    Vec<d> impulse;
-    Spin<d> torque;
-};
-
-template <int d>
-Entry<d> take_entry(Reader& in) {
-    Entry<d> entry;
-    entry.key = in.take<ContactKey>();
-    for (int k = 0; k < d; ++k) entry.impulse[k] = in.take<double>();
-    for (int k = 0; k < spins<d>; ++k) entry.torque[k] = in.take<double>();
-    return entry;
+double largest_halo(const Scene<d>& scene, std::span<const double> margin, const TileGrid<d>& grid,
+                    const Part<d>& part) {
+    double halo = 0.5 * grid.unit;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
+    return part.team->largest(halo);
 }
 
 /// Entries whose home body goes to another rank go with it.
@@ -241,52 +201,23 @@ template <int d>
 void send_warm(const Scene<d>& scene, const std::vector<int>& new_owner, const Part<d>& part,
                WarmStart<d>& warm) {
     const int rank = part.team->rank();
-    const bool torques = !warm.torque.empty();
-    std::map<int, Writer> out;
-    std::size_t kept = 0;
+    Mail mail(*part.team);
+    std::vector<Remembered<d>> kept;
     for (std::size_t k = 0; k < warm.key.size(); ++k) {
         const Index a = scene.bodies.index_of(warm.key[k].first);
         const Index b = scene.bodies.index_of(warm.key[k].second);
         const Index home = a >= 0 && scene.bodies.is_free(a) ? a : b;
         const int to = home >= 0 ? new_owner[home] : rank;
         if (to != rank && to >= 0) {
-            put_entry(out[to], warm, k, torques);
-            continue;
+            mail.to(to).put_raw(remembered(warm, k));
+        } else {
+            kept.push_back(remembered(warm, k));
         }
-        if (kept != k) {
-            warm.key[kept] = warm.key[k];
-            warm.impulse[kept] = warm.impulse[k];
-            if (torques) warm.torque[kept] = warm.torque[k];
-        }
-        ++kept;
     }
-    std::vector<Communicator::Letter> letters;
-    for (auto& [to, writer] : out) letters.push_back({to, std::move(writer.bytes)});
-    const auto in = part.team->post(std::move(letters), Talk::bodies);
-    warm.key.resize(kept);
-    warm.impulse.resize(kept);
-    if (torques) warm.torque.resize(kept);
-    std::vector<Entry<d>> came;
-    for (const auto& letter : in) {
-        Reader reader(letter.bytes);
-        while (!reader.done()) came.push_back(take_entry<d>(reader));
-    }
-    if (came.empty()) return;
-    const bool with_torque = torques || std::any_of(came.begin(), came.end(),
-                                                    [](const Entry<d>& e) { return !e.torque.isZero(0); });
-    if (with_torque) warm.torque.resize(kept, Spin<d>::Zero());
-    for (std::size_t k = 0; k < kept; ++k)
-        came.push_back(
-            {warm.key[k], warm.impulse[k], with_torque ? warm.torque[k] : Spin<d>(Spin<d>::Zero())});
-    std::sort(came.begin(), came.end(), [](const Entry<d>& x, const Entry<d>& y) { return x.key < y.key; });
-    warm.key.resize(came.size());
-    warm.impulse.resize(came.size());
-    if (with_torque) warm.torque.resize(came.size());
-    for (std::size_t k = 0; k < came.size(); ++k) {
-        warm.key[k] = came[k].key;
-        warm.impulse[k] = came[k].impulse;
-        if (with_torque) warm.torque[k] = came[k].torque;
-    }
+    const bool torques = part.team->any(!warm.torque.empty());
+    for (const auto& letter : mail.send(Talk::bodies))
+        for (Reader reader(letter.bytes); !reader.done();) kept.push_back(reader.take<Remembered<d>>());
+    fill_warm(kept, torques, warm);
 }
 
 }  // namespace
@@ -305,10 +236,7 @@ bool cells_have_moved(const TileGrid<d>& then, const TileGrid<d>& now) {
 
 template <int d>
 void put_body(Writer& out, const Bodies<d>& bodies, Index i) {
-    for_each_array(bodies, [&](const auto& array) {
-        const auto* begin = reinterpret_cast<const std::byte*>(&array[static_cast<std::size_t>(i)]);
-        out.bytes.insert(out.bytes.end(), begin, begin + sizeof array[0]);
-    });
+    for_each_array(bodies, [&](const auto& array) { out.put_raw(array[i]); });
 }
 
 template <int d>
@@ -320,22 +248,24 @@ void take_body(Reader& in, Bodies<d>& bodies) {
 }
 
 template <int d>
-Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from) {
-    Bodies<d> out;
-    out.next_id = first.next_id;
-    from.clear();
-    from.reserve(first.id.size() + second.id.size());
-    for (Index i = 0, j = 0; i < first.count() || j < second.count();) {
-        if (j == second.count() || (i < first.count() && first.id[i] <= second.id[j])) {
-            if (j < second.count() && first.id[i] == second.id[j]) ++j;
-            from.emplace_back(true, i++);
-        } else {
-            from.emplace_back(false, j++);
-        }
+std::vector<Index> order_by_id(const Bodies<d>& bodies) {
+    std::vector<Index> order(bodies.id.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](Index x, Index y) { return bodies.id[x] < bodies.id[y]; });
+    return order;
+}
+
+template <int d>
+void fill_warm(std::vector<Remembered<d>>& all, bool torques, WarmStart<d>& warm) {
+    std::sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.key < y.key; });
+    warm.key.clear();
+    warm.impulse.clear();
+    warm.torque.clear();
+    for (const Remembered<d>& one : all) {
+        warm.key.push_back(one.key);
+        warm.impulse.push_back(one.impulse);
+        if (torques) warm.torque.push_back(one.torque);
     }
-    for_each_array(out, [&](auto& array) { array.reserve(from.size()); });
-    for (const auto& [is_first, i] : from) append(out, is_first ? first : second, i);
-    return out;
 }
 
 template <int d>
@@ -365,15 +295,11 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
         part.partition.balance(cells_of_bodies(scene, grid, part));
         part.is_cut = true;
     }
-    // Half a unit at least: a body that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
-    double halo = 0.5 * grid.unit;
-    for (Index i = 0; i < scene.bodies.count(); ++i)
-        if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
-    halo = team.largest(halo);
+    const double halo = largest_halo(scene, margin, grid, part);
 
     // Who sends what to whom. Bodies that are unassigned are on every rank already.
     Holders<d> holders(scene, grid, part, halo);
-    std::map<int, Writer> out;
+    Mail mail(team);
     Bodies<d> kept;
     std::vector<int> kept_owner, new_owner(scene.bodies.count(), everywhere);
     bool leaving = false;
@@ -399,33 +325,29 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
                 append(kept, scene.bodies, i);
                 kept_owner.push_back(after);
             } else if (before == rank) {
-                put_body(out[to], scene.bodies, i);
-                out[to].put(after);
+                put_body(mail.to(to), scene.bodies, i);
+                mail.to(to).put(after);
             }
         }
     }
     if (team.any(leaving)) send_warm(scene, new_owner, part, warm);
 
-    std::vector<Communicator::Letter> letters;
-    for (auto& [to, writer] : out) letters.push_back({to, std::move(writer.bytes)});
-    std::vector<std::pair<GlobalId, int>> came_owner;
+    std::vector<int> came_owner;
     Bodies<d> came;
-    for (const auto& letter : team.post(std::move(letters), Talk::bodies)) {
-        Reader reader(letter.bytes);
-        while (!reader.done()) {
+    for (const auto& letter : mail.send(Talk::bodies)) {
+        for (Reader reader(letter.bytes); !reader.done();) {
             take_body(reader, came);
-            came_owner.emplace_back(came.id.back(), reader.take<int>());
+            came_owner.push_back(reader.take<int>());
         }
     }
-    std::vector<Index> order;
-    const Bodies<d> sorted = sorted_by_id(came, order);
+    const std::vector<Index> order = order_by_id(came);
     std::vector<std::pair<bool, Index>> from;
     kept.next_id = scene.bodies.next_id;
-    scene.bodies = merged(kept, sorted, from);
+    scene.bodies = merged(kept, selected(came, order), from);
     part.owner.resize(from.size());
     part.own.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
-        part.owner[i] = from[i].first ? kept_owner[from[i].second] : came_owner[order[from[i].second]].second;
+        part.owner[i] = from[i].first ? kept_owner[from[i].second] : came_owner[order[from[i].second]];
         part.own[i] = part.owner[i] == rank || (part.owner[i] == everywhere && rank == 0) ? 1 : 0;
     }
     part.grid = grid;
@@ -437,11 +359,7 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
 template <int d>
 void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<d>& part) {
     const int rank = part.team->rank();
-    // Half a unit at least: a body that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
-    double halo = 0.5 * part.grid.unit;
-    for (Index i = 0; i < scene.bodies.count(); ++i)
-        if (part.owner[i] != everywhere) halo = std::max(halo, scene.outer_radius(i) + margin[i]);
-    halo = part.team->largest(halo);
+    const double halo = largest_halo(scene, margin, part.grid, part);
     Holders<d> holders(scene, part.grid, part, halo);
     std::map<int, Channel::Partner> partners;
     for (Index i = 0; i < scene.bodies.count(); ++i) {
@@ -453,12 +371,7 @@ void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<
         for (const int to : holders.of(i, margin[i]))
             if (to != rank) partners[to].send.push_back(i);
     }
-    std::vector<Channel::Partner> list;
-    for (auto& [to, partner] : partners) {
-        partner.rank = to;
-        list.push_back(std::move(partner));
-    }
-    part.ghosts = Channel(*part.team, std::move(list), 1, Talk::gather);
+    part.ghosts = Channel(*part.team, std::move(partners), 1, Talk::gather);
 }
 
 template <int d>
@@ -489,16 +402,17 @@ void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
     merge_from_all(scene, mine, part.team->count(), part);
 }
 
-#define DRYSTONE_PART(d)                                                                                 \
-    template void put_body(Writer&, const Bodies<d>&, Index);                                            \
-    template void take_body(Reader&, Bodies<d>&);                                                        \
-    template Bodies<d> merged(const Bodies<d>&, const Bodies<d>&, std::vector<std::pair<bool, Index>>&); \
-    template bool cells_have_moved(const TileGrid<d>&, const TileGrid<d>&);                              \
-    template void own_nothing_yet(const Scene<d>&, Part<d>&);                                            \
-    template void own_rows(Scene<d>&, Part<d>&);                                                         \
-    template void make_parts(Scene<d>&, std::span<const double>, const TileGrid<d>&, Part<d>&,           \
-                             WarmStart<d>&);                                                             \
-    template void connect_ghosts(const Scene<d>&, std::span<const double>, Part<d>&);                    \
+#define DRYSTONE_PART(d)                                                                       \
+    template void put_body(Writer&, const Bodies<d>&, Index);                                  \
+    template void take_body(Reader&, Bodies<d>&);                                              \
+    template std::vector<Index> order_by_id(const Bodies<d>&);                                 \
+    template void fill_warm(std::vector<Remembered<d>>&, bool, WarmStart<d>&);                 \
+    template bool cells_have_moved(const TileGrid<d>&, const TileGrid<d>&);                    \
+    template void own_nothing_yet(const Scene<d>&, Part<d>&);                                  \
+    template void own_rows(Scene<d>&, Part<d>&);                                               \
+    template void make_parts(Scene<d>&, std::span<const double>, const TileGrid<d>&, Part<d>&, \
+                             WarmStart<d>&);                                                   \
+    template void connect_ghosts(const Scene<d>&, std::span<const double>, Part<d>&);          \
     template void borrow_near(Scene<d>&, const Bounds<d>&, Part<d>&)
 DRYSTONE_PART(2);
 DRYSTONE_PART(3);

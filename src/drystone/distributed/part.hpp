@@ -101,8 +101,23 @@ template <int d>
 void put_body(Writer& out, const Bodies<d>& bodies, Index i);
 template <int d>
 void take_body(Reader& in, Bodies<d>& bodies);
-/// The bodies of both, in the order of ids; `from` holds for each whether it came from the first. Ids that are in both are taken from the first.
+/// Places of bodies in the order of ids.
 template <int d>
-Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from);
+std::vector<Index> order_by_id(const Bodies<d>& bodies);
+
+/// One remembered impulse.
+template <int d>
+struct Remembered {
+    ContactKey key;
+    Vec<d> impulse;
+    Spin<d> torque;
+};
+template <int d>
+Remembered<d> remembered(const WarmStart<d>& warm, std::size_t k) {
+    return {warm.key[k], warm.impulse[k], warm.torque.empty() ? Spin<d>(Spin<d>::Zero()) : warm.torque[k]};
+}
+/// These, sorted, as a warm start, with torques or without.
+template <int d>
+void fill_warm(std::vector<Remembered<d>>& all, bool torques, WarmStart<d>& warm);
 
 }  // namespace drystone

@@ -4,6 +4,9 @@
 #include "drystone/contact/tiling.hpp"
 #include "drystone/distributed/communicator.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 
 struct Zoltan_Struct;
@@ -20,6 +23,26 @@ template <int d>
 struct WeighedCell {
     Vec<d> mark;
     double weight = 1;
+};
+
+/// Work, added up by cells.
+template <int d>
+class CellWeights {
+public:
+    void add(const Image<d>& cell, double weight) {
+        std::array<std::int32_t, d> key;
+        std::copy_n(cell.data(), d, key.begin());
+        weight_[key] += weight;
+    }
+    [[nodiscard]] std::vector<WeighedCell<d>> cells(const TileGrid<d>& grid) const {
+        std::vector<WeighedCell<d>> cells;
+        for (const auto& [key, weight] : weight_)
+            cells.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), weight});
+        return cells;
+    }
+
+private:
+    std::map<std::array<std::int32_t, d>, double> weight_;
 };
 
 template <int d>

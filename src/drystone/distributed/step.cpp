@@ -2,11 +2,11 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
+#include "drystone/grains/run_loop.hpp"
 #include "drystone/grains/step_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace drystone {
 
@@ -33,22 +33,18 @@ constexpr double contacts_per_body = 0.3;
 /// The work in each cell, of the contacts that this rank visits and the bodies that it owns. Answers the sum.
 template <int d>
 double weigh_cells(const Scene<d>& scene, const Held<d>& held, const TileGrid<d>& grid, Part<d>& part) {
-    std::map<std::array<std::int32_t, d>, double> weight;
+    CellWeights<d> weights;
     double sum = 0;
-    auto add = [&](const Image<d>& cell, double w) {
-        std::array<std::int32_t, d> key;
-        std::copy_n(cell.data(), d, key.begin());
-        weight[key] += w;
-        sum += w;
+    auto add = [&](const Image<d>& cell, double weight) {
+        weights.add(cell, weight);
+        sum += weight;
     };
     for (const TilePlace<d>& place : held.places)
         if (held.ours[place.contact] != 0) add(place.coarse, 1);
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (part.owner[i] == part.team->rank())
             add(grid.coarse_cell(scene.bodies.position[i]), contacts_per_body);
-    part.work.clear();
-    for (const auto& [key, w] : weight)
-        part.work.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), w});
+    part.work = weights.cells(grid);
     return sum;
 }
 
@@ -240,40 +236,18 @@ void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>
     if (change.any()) memory.neighbours.valid = false;
 }
 
-template <int d>
-StopReason reason_to_stop(const RunOptions& options, const StepRecord& record, StopState& state) {
-    if (!options.stop.kinetic_below && !options.stop.window) return StopReason::none;
-    return should_stop(options.stop, record.time, record.h, record.energy.kinetic, state);
-}
-
 }  // namespace
 
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
               RunProgress& progress, Part<d>& part, const Observer<d>& observe) {
-    const bool adapts = options.step.displacement > 0;
-    StepOptions stepping = options.step;
-    // The stop rule asks for energies.
-    stepping.account = stepping.account || options.stop.kinetic_below || options.stop.window;
-    check_for_ranks(scene, stepping);
+    check_for_ranks(scene, options.step);
     if (part.owner.empty()) own_nothing_yet(scene, part);
-    progress.stopped = StopReason::none;
-    while (options.end - scene.time > 1e-6 * options.step.h) {
-        const double begin = scene.time;
-        if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
-        if (!feeds.empty()) {
-            if (adapts)
-                stepping.h = -part.team->largest(-choose_step(scene, stepping.h, options.step.displacement));
-            feed_before(scene, feeds, stepping.h, memory, progress, part);
-        }
-        const StepRecord record = step(scene, stepping, memory, part);
-        if (!feeds.empty() && record.h < stepping.h)
-            take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);
-        progress.summary.add(record);
-        progress.stopped = reason_to_stop<d>(options, record, progress.stop);
-        if (observe && !observe(scene, memory, record)) break;
-        if (progress.stopped != StopReason::none) break;
-    }
+    run_loop(
+        scene, options, feeds, memory, progress, observe,
+        [&](double h) { return -part.team->largest(-choose_step(scene, h, options.step.displacement)); },
+        [&](double h) { feed_before(scene, feeds, h, memory, progress, part); },
+        [&](const StepOptions& stepping) { return step(scene, stepping, memory, part); });
 }
 
 #define DRYSTONE_STEP(d)                                                                                \

@@ -1,0 +1,41 @@
+// Steps until the end: what simulate() is on one rank and on several.
+#pragma once
+
+#include "drystone/grains/simulate.hpp"
+
+#include <algorithm>
+
+namespace drystone {
+
+/// `choose(h)`: the length of the next step, at most h, where steps adapt. `feed(h)`: grains come and go before a step of that length.
+/// `step(options)`: makes one.
+template <int d, class Choose, class Feed, class Step>
+void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
+              const StepMemory<d>& memory, RunProgress& progress, const Observer<d>& observe, Choose&& choose,
+              Feed&& feed, Step&& step) {
+    const bool adapts = options.step.displacement > 0;
+    const bool stops = options.stop.kinetic_below || options.stop.window;
+    StepOptions stepping = options.step;
+    stepping.account = stepping.account || stops;  // the rule looks at energies
+    progress.stopped = StopReason::none;
+    while (options.end - scene.time > 1e-6 * options.step.h) {
+        const double begin = scene.time;
+        if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
+        if (!feeds.empty()) {
+            if (adapts) stepping.h = choose(stepping.h);
+            feed(stepping.h);
+        }
+        const StepRecord record = step(stepping);
+        // Grains that came fast may have made the step shorter than it was when they came.
+        if (!feeds.empty() && record.h < stepping.h)
+            take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);
+        progress.summary.add(record);
+        if (stops)
+            progress.stopped =
+                should_stop(options.stop, record.time, record.h, record.energy.kinetic, progress.stop);
+        if (observe && !observe(scene, memory, record)) break;
+        if (progress.stopped != StopReason::none) break;
+    }
+}
+
+}  // namespace drystone

@@ -128,6 +128,8 @@ TEST(Scene, ErrorsNameTheBodyAndTheField) {
     expect(with([&](Plan& p) { p.spin[2] = INFINITY; }), "body 1.spin: (0, 0, inf)");
     expect(with([](Plan& p) { p.pose.rotation.q.coeffs().setZero(); }), "body 1.rotation");
     expect(with([](Plan& p) { p.size = 1e-80; }), "body 1.size: size 1e-80 makes a mass");
+    expect(with([](Plan& p) { p.size = 1e-30; }),
+           "body 1.size: size 1e-30 makes a mass");  // and 1e-146 kg m^2
     EXPECT_EQ(scene.bodies.count(), 1) << "a refused body leaves nothing behind";
 }
 

@@ -173,11 +173,14 @@ Index Scene<d>::add_body(const BodyPlan<d>& plan) {
         inertia = *plan.inertia;
     } else if (has_volume)
         inertia = (mass * plan.size * plan.size / unit.volume) * unit.inertia;
-    if (is_free && !(mass > 0 && std::isfinite(mass) && (inertia.array() > 0).all() && inertia.allFinite()))
+    const bool weighs = mass >= least_mass && mass <= most_mass && (inertia.array() >= least_mass).all() &&
+                        (inertia.array() <= most_mass).all();
+    if (is_free && !weighs)
         fail(body + ".size",
              fmt::format("size {} makes a mass of {} kg and moments {} kg m^2", plan.size, mass,
                          text(inertia)),
-             "choose a size and a density that numbers of double precision can hold");
+             fmt::format("choose a size and a density that make {:g} to {:g} kg, and as many kg m^2",
+                         least_mass, most_mass));
 
     Vec<d> position = plan.pose.position;
     const Image<d> image = wrap(domain, position);

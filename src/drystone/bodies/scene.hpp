@@ -78,6 +78,12 @@ struct Domain {
     }
 };
 
+/// Masses (kg) and moments of inertia (kg m^2) beyond these are mistakes, and their inverses and squares are near the ends of what doubles hold: a grain
+/// of 1e-300 kg falls through a floor without anybody noticing.
+inline constexpr double least_mass = 1e-100, most_mass = 1e100;
+/// So is a place (m), velocity (m/s), spin (rad/s), angle (rad) or time (s) beyond this.
+inline constexpr double most_number = 1e30;
+
 /// What one body of a scene is made from.
 template <int d>
 struct BodyPlan {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 namespace drystone {
@@ -30,6 +31,12 @@ void ConeProblem::add_entry(Index body, std::span<const double> values) {
 
 namespace {
 
+std::string text(double x) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", x);
+    return digits;
+}
+
 class FaultList {
 public:
     void expect(bool good, const std::string& fault) {
@@ -41,6 +48,18 @@ private:
     static constexpr std::size_t max_faults = 20;
     std::vector<std::string> faults_;
 };
+
+/// Beyond these, products of two numbers leave the range of doubles, and residuals are 0 or not a number whatever the solution is. 0 is another
+/// matter: what does not move.
+constexpr double least = 1e-100, most = 1e100;
+
+bool within(double x) { return x == 0 || (std::abs(x) >= least && std::abs(x) <= most); }
+
+/// True if all are finite and at most so large.
+template <class Numbers>
+bool bounded(const Numbers& x) {
+    return std::all_of(x.begin(), x.end(), [](double y) { return std::abs(y) <= most; });
+}
 
 bool is_symmetric(const SparseMatrix& A) {
     const SparseMatrix difference = A - SparseMatrix(A.transpose());
@@ -61,14 +80,21 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
             bool good = true;
             for (int a = 0; a < m; ++a) {
                 good = good && std::isfinite(B[a * m + a]) && B[a * m + a] >= 0;
+                // Words are made only where there is something to say: this is done for every body of every step.
+                if (good && !within(B[a * m + a]))
+                    faults.expect(false, "mass: inverse mass " + text(B[a * m + a]) + " of body " +
+                                             std::to_string(j) +
+                                             "; must be 0, or 1e-100 to 1e100: use other units");
                 scale = std::max(scale, std::abs(B[a * m + a]));
             }
             for (int a = 0; a < m; ++a) {
                 for (int b = 0; b < a; ++b)
                     good = good && std::abs(B[a * m + b] - B[b * m + a]) <= 1e-10 * scale;
             }
-            faults.expect(good, "mass: inverse mass of body " + std::to_string(j) +
-                                    " is not symmetric with a diagonal >= 0; give the inverse, row by row");
+            if (!good)
+                faults.expect(false,
+                              "mass: inverse mass of body " + std::to_string(j) +
+                                  " is not symmetric with a diagonal >= 0; give the inverse, row by row");
         }
         return;
     }
@@ -80,6 +106,12 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
                       "; must be square of size " + std::to_string(p.dofs()));
     if (A.rows() == A.cols())
         faults.expect(is_symmetric(A), "mass: matrix is not symmetric; give both triangles");
+    bool good = true;
+    for (Eigen::Index j = 0; j < A.outerSize(); ++j)
+        for (SparseMatrix::InnerIterator it(A, j); it; ++it)
+            good = good && (it.row() == it.col() ? within(it.value()) : std::abs(it.value()) <= most);
+    faults.expect(good,
+                  "mass: a number is above 1e100, or one of the diagonal below 1e-100; use other units");
 }
 
 bool moves(const ConeProblem& p, Index body) {
@@ -134,14 +166,16 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
                   "w: " + std::to_string(p.w.size()) + " numbers; rows of H = " + std::to_string(p.rows()));
     faults.expect(p.f.allFinite(), "f: holds a number that is not finite");
     faults.expect(p.w.allFinite(), "w: holds a number that is not finite");
+    faults.expect(!p.f.allFinite() || bounded(p.f), "f: holds a number above 1e100; use other units");
+    faults.expect(!p.w.allFinite() || bounded(p.w), "w: holds a number above 1e100; use other units");
     faults.expect(p.compliance.size() == 0 || p.compliance.size() == p.rows(),
                   "compliance: " + std::to_string(p.compliance.size()) +
                       " numbers; rows of H = " + std::to_string(p.rows()) + ", or none for rigid contacts");
     faults.expect(p.compliance.allFinite(), "compliance: holds a number that is not finite");
     faults.expect(!(p.compliance.array() < 0).any(), "compliance: holds a negative number; use 0 for rigid");
-    bool finite = true;
-    for (double x : p.H.value) finite = finite && std::isfinite(x);
-    faults.expect(finite, "H: holds a number that is not finite");
+    faults.expect(!p.compliance.allFinite() || bounded(p.compliance),
+                  "compliance: holds a number above 1e100; use other units");
+    faults.expect(bounded(p.H.value), "H: holds a number that is not finite, or above 1e100");
     const auto n = static_cast<std::size_t>(p.blocks());
     const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&
                        p.H.value_start.size() == n + 1 &&

@@ -164,8 +164,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
     const Delassus W(problem, threads, &halo.exchange());
     record.solve = solve(W, solving, memory.solution);
-    if (record.solve.status == Status::invalid)
-        fail("solver.name", record.solve.message, "or run it on one rank");
+    refuse_invalid(record.solve);
     if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
         Vector r;
         recall(memory.warm, memory.contacts, problem, h, r);
@@ -189,8 +188,10 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: sums and extremes of the record.
     team.sum(sums.sums);
     sums.write(record);
-    std::array<double, 3> worst = {record.overlap, record.relative_overlap, work};
+    std::array<double, 4> worst = {record.overlap, record.relative_overlap, work,
+                                   static_cast<double>(find_runaway(scene))};
     team.largest(worst);
+    record.runaway = static_cast<GlobalId>(worst[3]);
     record.overlap = worst[0];
     record.relative_overlap = worst[1];
     part.all_work =

@@ -1,5 +1,9 @@
 #include "drystone/grains/heap.hpp"
 
+#include "drystone/base/error.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -44,6 +48,13 @@ double slope_of(const std::vector<std::pair<double, double>>& points, double low
     return xx > 0 ? xy / xx : nan;
 }
 
+/// A grain that has left and flies on for ever makes a profile as long as its way.
+constexpr std::int64_t most_bins = 1'000'000;
+[[noreturn]] void refuse_bins(double bins, double width) {
+    fail("measure.width", fmt::format("the grains lie in {:.3g} bins of {:.3g} m", bins, width),
+         "give a larger width, or a region that leaves out the grains that have gone far away");
+}
+
 double degrees(double slope) { return std::atan(slope) * 180 / std::numbers::pi; }
 
 }  // namespace
@@ -65,9 +76,12 @@ HeapProfile<d> heap_profile(const Scene<d>& scene, double width, const Region<d>
         if (!grain_in(scene, i, region)) continue;
         const Bounds<d> box = bounds_of_body(scene, i);
         std::array<std::int64_t, d - 1> cell;
-        for (int k = 0; k + 1 < d; ++k)
-            cell[k] =
-                static_cast<std::int64_t>(std::floor((bodies.position[i][k] - origin[k]) / profile.width));
+        for (int k = 0; k + 1 < d; ++k) {
+            const double place = std::floor((bodies.position[i][k] - origin[k]) / profile.width);
+            // Farther out the bin of a place is lost in rounding.
+            if (!(std::abs(place) < 1e12)) refuse_bins(std::abs(place), profile.width);
+            cell[k] = static_cast<std::int64_t>(place);
+        }
         const auto [at, fresh] = tops.try_emplace(cell, box.upper[d - 1]);
         if (!fresh) at->second = std::max(at->second, box.upper[d - 1]);
         profile.base = std::min(profile.base, box.lower[d - 1]);
@@ -90,6 +104,7 @@ HeapProfile<d> heap_profile(const Scene<d>& scene, double width, const Region<d>
         }
         profile.cells.emplace_back(place, top - profile.base);
     }
+    if (last - first >= most_bins) refuse_bins(static_cast<double>(last - first), profile.width);
     std::vector<double> count(static_cast<std::size_t>(last - first + 1), 0.0);
     profile.heights.assign(count.size(), 0.0);
     for (const auto& [place, height] : profile.cells) {

@@ -1,11 +1,28 @@
 // Steps until the end: what simulate() is on one rank and on several.
 #pragma once
 
+#include "drystone/base/error.hpp"
 #include "drystone/grains/simulate.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace drystone {
+
+/// Throws Error after a step from which no run can go on: with bodies that are nowhere, or one so short that time stands still.
+inline void check_step(const StepRecord& record, double begin, double end, std::int64_t number) {
+    const bool goes_on = record.time > begin && end + record.h > end;
+    if (record.runaway < 0 && goes_on) return;
+    const std::string step = fmt::format("step {}, to time {:.6g} s", number, record.time);
+    if (record.runaway >= 0)
+        fail(step,
+             fmt::format("the place, velocity or spin of body {} is not a number below {:g} any more",
+                         record.runaway, most_number),
+             "take shorter steps, or look for a wrong velocity, mass or stiffness");
+    fail(step, fmt::format("it has a length of {:.3g} s, with which {:g} s are never reached", record.h, end),
+         "allow a larger time.displacement, or look for a body that is far too fast");
+}
 
 /// `choose(h)`: the length of the next step, at most h, where steps adapt. `feed(h)`: grains come and go before a step of that length.
 /// `step(options)`: makes one.
@@ -26,6 +43,7 @@ void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& 
             feed(stepping.h);
         }
         const StepRecord record = step(stepping);
+        check_step(record, begin, options.end, progress.summary.steps + 1);
         // Grains that came fast may have made the step shorter than it was when they came.
         if (!feeds.empty() && record.h < stepping.h)
             take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);

@@ -9,6 +9,9 @@
 
 namespace drystone {
 
+/// A run of more is a mistake: at a microsecond each it would take 30 years.
+inline constexpr double most_steps_of_a_run = 1e15;
+
 struct RunOptions {
     StepOptions step;
     double end = 1;      ///< time at which to stop, s

@@ -55,6 +55,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.assemble);
 
     record.solve = solve(problem, solving, memory.solution);
+    refuse_invalid(record.solve);
     if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
         // There is no solution to be near to, and impulses that grew without bound would scatter the grains: the last step's stand in.
         Vector r;
@@ -73,6 +74,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
     integrate(scene, h, theta, memory.v_free, memory.solution.v, threads);
     record.time = scene.time;
+    record.runaway = find_runaway(scene);
     stages.end(seconds.integrate);
 
     if (options.account) account_after(scene, {}, sums);

@@ -71,6 +71,9 @@ struct StepRecord {
     std::optional<SolveReport> forces;  ///< of the search for the elastic limit, where it was asked for
     Energy energy;                      ///< at the end
     StepWork work;
+    /// A body whose place, velocity or spin is no number below most_number any more (the one with the largest id); -1: there is none. Not a step to go
+    /// on from.
+    GlobalId runaway = -1;
     StepSeconds seconds;
 };
 
@@ -93,7 +96,7 @@ template <int d>
 SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& settings,
                                const StepMemory<d>& memory, ConeSolution& solution);
 
-/// Advances the scene by one step.
+/// Advances the scene by one step. Throws Error, with the faults, where the data of its contact problem are none that could be solved.
 template <int d>
 StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory);
 

@@ -1,5 +1,6 @@
 #include "drystone/grains/step_parts.hpp"
 
+#include "drystone/base/error.hpp"
 #include "drystone/grains/motion.hpp"
 
 #include <algorithm>
@@ -27,6 +28,25 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
         const double least = bodies.is_free(i) ? options.reach * scene.inner_radius(i) : 0;
         reach[i] = std::max(least, 2 * h * way);
     }
+}
+
+void refuse_invalid(const SolveReport& report) {
+    if (report.status == Status::invalid)
+        fail("the contact problem of the step", "it cannot be solved: " + report.message,
+             "look for masses, velocities, stiffnesses or steps that are far too small or too large");
+}
+
+template <int d>
+GlobalId find_runaway(const Scene<d>& scene) {
+    const Bodies<d>& bodies = scene.bodies;
+    GlobalId found = -1;
+    for (Index i = 0; i < bodies.count(); ++i) {
+        const double sum = bodies.position[i].squaredNorm() + bodies.velocity[i].squaredNorm() +
+                           bodies.spin[i].squaredNorm();
+        // Not a number is not below anything.
+        if (!(sum < most_number * most_number)) found = std::max(found, bodies.id[i]);
+    }
+    return found;
 }
 
 template <int d>
@@ -157,6 +177,7 @@ void StepSums::write(StepRecord& record) const {
 #define DRYSTONE_STEP_PARTS(d)                                                                          \
     template void choose_reach(const Scene<d>&, const StepOptions&, double, const Vector&,              \
                                std::vector<double>&);                                                   \
+    template GlobalId find_runaway(const Scene<d>&);                                                    \
     template void find_overlap(const Scene<d>&, const ContactSet<d>&, StepRecord&);                     \
     template void account_before(const Scene<d>&, const StepMemory<d>&, double, double, const Counted&, \
                                  StepSums&);                                                            \

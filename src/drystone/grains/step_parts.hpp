@@ -65,6 +65,13 @@ struct StepSums {
     void write(StepRecord& record) const;
 };
 
+/// Throws Error with the faults where the solver was given data that are no problem: of the solution nothing may be used then. For one rank and several.
+void refuse_invalid(const SolveReport& report);
+
+/// For record.runaway, after bodies have moved.
+template <int d>
+GlobalId find_runaway(const Scene<d>& scene);
+
 /// Largest overlaps, to record.overlap and record.relative_overlap.
 template <int d>
 void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record);

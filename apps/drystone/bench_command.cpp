@@ -1,5 +1,6 @@
 #include "bench_command.hpp"
 
+#include "drystone/base/harmless.hpp"
 #include "drystone/io/problem_file.hpp"
 #include "profile_picture.hpp"
 
@@ -37,7 +38,8 @@ std::vector<std::string> find_problems(const std::vector<std::string>& folders) 
             files.push_back(folder);
             continue;
         }
-        if (!fs::is_directory(folder)) throw UsageError(fmt::format("there is no folder '{}'", folder));
+        if (!fs::is_directory(folder))
+            throw UsageError(harmless(fmt::format("there is no folder '{}'", folder)));
         const auto options =
             fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
         std::vector<std::string> found;
@@ -236,7 +238,8 @@ int bench_command(const BenchOptions& options) {
     if (options.json) {
         complain(where);
     } else {
-        say("\n" + where);
+        say("");
+        say(where);
     }
     return code;
 }

@@ -223,7 +223,7 @@ void tell_json(const std::string& name, const Finding& finding) {
                                            {"faults", list_of(finding.faults)},
                                            {"warnings", list_of(finding.warnings)},
                                            {"scene", finding.understood}};
-    say(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    say(json_text(object));
 }
 
 }  // namespace
@@ -231,8 +231,10 @@ void tell_json(const std::string& name, const Finding& finding) {
 int check_command(const CheckOptions& options) {
     std::size_t faults = 0, warnings = 0;
     for (const std::string& name : options.scenes) {
-        if (options.scenes.size() > 1 && !options.json)
-            say(fmt::format("{}{}", &name == options.scenes.data() ? "" : "\n", name));
+        if (options.scenes.size() > 1 && !options.json) {
+            if (&name != options.scenes.data()) say("");
+            say(name);
+        }
         const Finding finding = look_at(name, options.json);
         faults += finding.faults.size();
         warnings += finding.warnings.size();

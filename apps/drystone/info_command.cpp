@@ -114,7 +114,9 @@ Json info_of_folder(const std::string& path) {
             (name.starts_with("grains_") && name.ends_with(".hdf")))
             ++frames;
         if (name.starts_with("failed_step_") && name.ends_with(".hdf5")) ++failures;
-        if (name.ends_with(".csv")) tables[name] = std::max<std::size_t>(lines_of(file), 1) - 1;
+        std::error_code error;
+        if (name.ends_with(".csv") && fs::is_regular_file(file, error))
+            tables[name] = std::max<std::size_t>(lines_of(file), 1) - 1;
     }
     if (fs::exists(checkpoint)) {
         object = info_of_checkpoint(checkpoint.string());
@@ -143,6 +145,8 @@ Json info_of(const std::string& path) {
     std::error_code error;
     if (!fs::exists(path, error)) fail(path, "there is no such file", "see that the path is right");
     if (fs::is_directory(path, error)) return info_of_folder(path);
+    if (!fs::is_regular_file(path, error))
+        fail(path, "is a device or a pipe and not a file", "give a file, or the folder of a run");
     if (is_checkpoint(path)) return info_of_checkpoint(path);
     if (is_hdf5(path)) {
         const hdf5::File file = hdf5::File::open(path);
@@ -176,7 +180,7 @@ int info_command(const InfoOptions& options) {
         try {
             const Json object = info_of(path);
             if (options.json) {
-                say(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                say(json_text(object));
                 continue;
             }
             say(fmt::format("{}: {}", path, object["kind"].get<std::string>()));

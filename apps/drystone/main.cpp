@@ -2,6 +2,9 @@
 
 #include "bench_command.hpp"
 #include "check_command.hpp"
+#include "drystone/base/harmless.hpp"
+#include "drystone/base/parallel.hpp"
+#include "drystone/grains/simulate.hpp"
 #include "info_command.hpp"
 #include "new_command.hpp"
 #include "resume_command.hpp"
@@ -118,6 +121,21 @@ CLI::Option* add_word(CLI::App& command, const std::string& word, T& value, cons
     return command.add_option(word, value, what)->type_name("");
 }
 
+/// A number as a scene may hold it, too (Wanted in io/scene_table.hpp). CLI11's own check lets nan pass and tells a range of 300 digits.
+CLI::Validator number(bool zero, double most = most_number) {
+    const auto check = [zero, most](const std::string& word) {
+        double x = 0;
+        const bool good = CLI::detail::lexical_cast(word, x) && x <= most && (zero ? x >= 0 : x > 0);
+        return good ? std::string()
+                    : fmt::format("{} cannot be had; give a number {} 0, at most {:g}", word,
+                                  zero ? "not below" : "above", most);
+    };
+    return {check, zero ? "NONNEGATIVE" : "POSITIVE"};
+}
+const CLI::Validator positive = number(false), not_negative = number(true),
+                     thread_count = number(true, most_threads),
+                     step_count = number(true, most_steps_of_a_run), small_count = number(true, 1e9);
+
 /// Options that solve and bench have. The law is kept as the word that was typed until the command runs.
 void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
     app.add_option("--law", law,
@@ -127,14 +145,14 @@ void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
         ->capture_default_str();
     app.add_option("--tolerance", run.tolerance,
                    "Residual at which a problem counts as solved; dimensionless")
-        ->check(CLI::PositiveNumber)
+        ->check(positive)
         ->capture_default_str();
     app.add_option("--time-limit", run.time_limit, "Wall-clock time for each solve")
         ->type_name("SECONDS")
-        ->check(CLI::PositiveNumber)
+        ->check(positive)
         ->default_str(std::isinf(run.time_limit) ? "none" : std::to_string(std::lround(run.time_limit)));
     app.add_option("--threads", run.threads, "Number of threads; 0: all. The answer does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(thread_count)
         ->capture_default_str();
 }
 
@@ -146,22 +164,22 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
         ->type_name("DIR");
     app.add_option("--until", overrides.until, "Time to stop at, instead of the scene's")
         ->type_name("SECONDS")
-        ->check(CLI::NonNegativeNumber);
+        ->check(not_negative);
     app.add_option("--steps", overrides.steps, "Stop after so many steps of the whole run")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(step_count);
     app.add_option("--checkpoint-every", sitting.checkpoint_every,
                    "Simulated time between checkpoints, instead of the scene's")
         ->type_name("SECONDS")
-        ->check(CLI::PositiveNumber);
+        ->check(positive);
     app.add_option("--log", sitting.log, "File for progress and failures as plain lines")->type_name("FILE");
     app.add_option("--threads", sitting.threads,
                    "Number of threads; 0: all. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(thread_count)
         ->capture_default_str();
     app.add_option("--tolerance", overrides.tolerance,
                    "Residual at which a step counts as solved, instead of the scene's")
-        ->check(CLI::PositiveNumber);
+        ->check(positive);
     app.add_flag("--quiet", sitting.quiet, "No progress, only the summary");
     app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
     app.add_flag("--ranks-report", sitting.ranks_report,
@@ -175,7 +193,7 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
                    "result is "
                    "the same")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(small_count);
     app.add_flag("--strict", sitting.strict,
                  "Stop at the first step that is not solved, and save its problem");
 }
@@ -278,10 +296,18 @@ int run(int argc, char** argv, const Communicator* ranks) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (ranks != nullptr && ranks->rank() > 0)
-            return error.get_exit_code() == 0 ? exit_solved : exit_misuse;
-        return app.exit(error) == 0 ? exit_solved : exit_misuse;
+        const bool good = error.get_exit_code() == 0;  // help and version
+        if (ranks != nullptr && ranks->rank() > 0) return good ? exit_solved : exit_misuse;
+        if (good) return app.exit(error);
+        // Words of the command line may be names of files that somebody else has given.
+        std::cerr << harmless(error.what()) << "\nRun with --help for more information.\n";
+        return exit_misuse;
     }
+    for (const auto& [command, threads] :
+         {std::pair(run_scene, run_options.sitting.threads),
+          std::pair(resume, resume_options.sitting.threads), std::pair(solve, solve_options.run.threads),
+          std::pair(bench, bench_options.run.threads)})
+        if (command->parsed()) check_threads(threads);
     run_options.sitting.ranks = resume_options.sitting.ranks = ranks;
     if (run_scene->parsed()) return run_command(run_options);
     if (resume->parsed()) return resume_command(resume_options);

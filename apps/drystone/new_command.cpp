@@ -1,6 +1,6 @@
 #include "new_command.hpp"
 
-#include "drystone/base/error.hpp"
+#include "drystone/base/read_file.hpp"
 #include "drystone/io/scene_table.hpp"
 #include "run.hpp"
 #include "templates.hpp"
@@ -46,12 +46,7 @@ void write_text(const std::filesystem::path& file, std::string_view text) {
 }
 
 std::string read_text(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(file))
-        fail(file.string(), "cannot be opened", "give the path of a document");
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
+    return read_file(file, most_scene_bytes, "give the path of a document");
 }
 
 int list_templates() {
@@ -59,7 +54,8 @@ int list_templates() {
     for (const Template& each : templates) width = std::max(width, each.name.size());
     for (const Template& each : templates)
         say(fmt::format("{:<{}}  {}", each.name, width, first_line(each.text)));
-    say("\ndrystone new NAME writes one of them to NAME.toml, to be changed at will.");
+    say("");
+    say("drystone new NAME writes one of them to NAME.toml, to be changed at will.");
     return exit_solved;
 }
 
@@ -72,12 +68,13 @@ int new_command(const NewOptions& options) {
     if (found == std::end(templates)) {
         std::vector<std::string> names;
         for (const Template& each : templates) names.emplace_back(each.name);
-        throw UsageError(
-            fmt::format("there is no template '{}'; {}", options.name, suggestion(options.name, names)));
+        throw UsageError(fmt::format("there is no template '{}'; {}", harmless(options.name),
+                                     suggestion(options.name, names)));
     }
     const std::string file = options.file.empty() ? options.name + ".toml" : options.file;
     if (!options.force && std::filesystem::exists(file))
-        throw UsageError(fmt::format("{} exists; give another name, or --force to replace it", file));
+        throw UsageError(
+            fmt::format("{} exists; give another name, or --force to replace it", harmless(file)));
     write_text(file, found->text);
     const std::string folder = std::filesystem::path(file).stem().string();
     say(fmt::format("{}: {}", file, first_line(found->text)));

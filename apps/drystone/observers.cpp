@@ -67,7 +67,11 @@ Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan, const Shared<d>
                     names_of(plan.scene.joints)),
       beat_{plan.output.frames_every},
       elastic_limit_(plan.output.elastic_limit && !plan.options.step.elastic_limit),
-      solving_(plan.options.step.solve) {}
+      solving_(plan.options.step.solve) {
+    if (!shared.alone() && plan.output.elastic_limit)
+        fail("output.forces", "forces of the elastic limit are not found on several ranks yet",
+             "run it on one rank, or set forces = \"any\"");
+}
 
 template <int d>
 void Observers<d>::clear_folder() {

@@ -1,5 +1,7 @@
 #include "progress.hpp"
 
+#include "drystone/base/harmless.hpp"
+
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -82,7 +84,7 @@ void ProgressLine::clear() {
 
 void ProgressLine::draw(const std::string& text) {
     const int columns = terminal_columns(STDERR_FILENO, 80);
-    fmt::print(stderr, "\r\x1b[K{}", cut(text, static_cast<std::size_t>(std::max(1, columns - 1))));
+    fmt::print(stderr, "\r\x1b[K{}", cut(harmless(text), static_cast<std::size_t>(std::max(1, columns - 1))));
     std::fflush(stderr);
     drawn_ = true;
 }

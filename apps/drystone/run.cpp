@@ -1,12 +1,16 @@
 #include "run.hpp"
 
 #include "drystone/base/edit_distance.hpp"
+#include "drystone/base/harmless.hpp"
+#include "drystone/base/parallel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <future>
+#include <thread>
 
 namespace drystone::command {
 
@@ -57,8 +61,8 @@ const NamedSolver& choose_solver(const std::string& name, Law law) {
     if (solver == nullptr) {
         std::string names;
         for (const NamedSolver& known : named_solvers()) names += fmt::format("\n  {}", known.name);
-        throw UsageError(fmt::format("there is no solver '{}'; did you mean '{}'? The solvers are:{}", name,
-                                     nearest_name(name), names));
+        throw UsageError(fmt::format("there is no solver '{}'; did you mean '{}'? The solvers are:{}",
+                                     harmless(name), nearest_name(name), names));
     }
     if (usable(*solver, law)) return *solver;
     const Law other = law == Law::coulomb ? Law::associated : Law::coulomb;
@@ -150,12 +154,39 @@ std::string json_line(const Run& run, const RunSettings& settings) {
         {"residual_siconos", number(report.residual.siconos)},
         {"residual_bogus", number(report.residual.bogus)},
     };
-    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json_text(object);
+}
+
+std::string json_text(const nlohmann::ordered_json& object) {
+    return object.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 std::string seconds_text(double seconds) {
     if (seconds < 1) return fmt::format("{:.{}f}", seconds, seconds < 0.01 ? 5 : 4);
     return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : 1);
+}
+
+void check_threads(int wanted) {
+    // All that it offers are what OMP_NUM_THREADS says, if it says something.
+    const char* const field = wanted > 0 ? "--threads" : "OMP_NUM_THREADS";
+    const int count = wanted > 0 ? wanted : offered_threads();
+    if (count > most_threads)
+        throw UsageError(fmt::format("{}: {}; give at most {}", field, count, most_threads));
+    // Limits on processes and memory differ from system to system: the only way to know is to try. A thread costs 20 microseconds.
+    std::promise<void> end;
+    const std::shared_future<void> ended(end.get_future());
+    std::vector<std::thread> others;
+    bool refused = false;
+    try {
+        while (static_cast<int>(others.size()) + 1 < count) others.emplace_back([ended] { ended.wait(); });
+    } catch (const std::exception&) {
+        refused = true;
+    }
+    end.set_value();
+    for (std::thread& other : others) other.join();
+    if (refused)
+        throw UsageError(fmt::format("{}: {}; the system starts no more than {}, give fewer", field, count,
+                                     others.size() + 1));
 }
 
 namespace {
@@ -171,12 +202,12 @@ bool& is_silent() {
 void be_rank(int rank) { is_silent() = rank != 0; }
 
 void complain(const std::string& message) {
-    if (!is_silent()) fmt::print(stderr, "drystone: {}\n", message);
+    if (!is_silent()) fmt::print(stderr, "drystone: {}\n", harmless_lines(message));
 }
 
 void say(const std::string& line) {
     if (is_silent()) return;
-    fmt::print("{}\n", line);
+    fmt::print("{}\n", harmless(line));
     std::fflush(stdout);
 }
 

@@ -69,17 +69,25 @@ Run run_solver(const std::string& file, const ConeProblem& problem, const NamedS
 /// The record of a file that could not be read.
 Run unreadable(const std::string& file, const std::string& requested, const std::string& why);
 
-/// One object in one line. Bytes of a file name that are no UTF-8 become U+FFFD; a number that is none becomes null.
+/// An object in one line of ASCII: all else is escaped, so that nothing in it can harm a terminal. Bytes that are no UTF-8 become U+FFFD, a number that
+/// is none becomes null.
+std::string json_text(const nlohmann::ordered_json& object);
+
+/// One object in one line.
 std::string json_line(const Run& run, const RunSettings& settings);
 
 /// Seconds with as many digits as a reader can use: 0.00123, 0.0123, 1.23, 12.3.
 std::string seconds_text(double seconds);
 
+/// UsageError if the system cannot start so many threads (0: all that it offers): OpenMP would end the program there.
+void check_threads(int wanted);
+
 /// Of several ranks all but the first are silent.
 void be_rank(int rank);
-/// A line on stderr that begins with the command's name.
+// All that the command says leaves by these two, by RunLog and by ProgressLine, and is made harmless there (base/harmless.hpp).
+/// A line on stderr that begins with the command's name. More lines may follow in it: then what is not ours has been made harmless before.
 void complain(const std::string& message);
-/// A line on stdout, at once: others may be waiting for it at the end of a pipe.
+/// One line on stdout, at once: others may be waiting for it at the end of a pipe.
 void say(const std::string& line);
 
 }  // namespace drystone::command

@@ -25,7 +25,7 @@ void RunLog::progress(const std::function<std::string()>& line) {
     if (due) {
         next_ = clock_.seconds() + pause_after(clock_.seconds());
         const std::string text = line();
-        write(text);
+        write(harmless(text));
         if (plain) say(text);
         if (line_.enabled()) line_.show(text);
     } else if (line_.enabled() && line_.due()) {
@@ -34,14 +34,14 @@ void RunLog::progress(const std::function<std::string()>& line) {
 }
 
 void RunLog::fault(const std::string& text, bool told) {
-    write(text);
+    write(harmless_lines(text));
     if (!told) return;
     line_.clear();
     complain(text);
 }
 
 void RunLog::summary(const std::string& line) {
-    write(line);
+    write(harmless(line));
     say(line);
 }
 

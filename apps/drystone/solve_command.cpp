@@ -1,5 +1,6 @@
 #include "solve_command.hpp"
 
+#include "drystone/base/harmless.hpp"
 #include "drystone/io/problem_file.hpp"
 
 #include <fmt/format.h>
@@ -85,10 +86,10 @@ private:
     void compare(const std::string& file, const ProblemFile& read, const ConeSolution& start) {
         const ConeProblem& problem = read.problem;
         if (!options_.json) {
-            say(fmt::format("{}{}  (blocks {}, bodies {}, law {}, tolerance {:.0e} by {})",
-                            first_table_ ? "" : "\n", file, problem.blocks(), problem.bodies,
-                            name_of(options_.run.law), options_.run.tolerance,
-                            name_of(options_.run.measure)));
+            if (!first_table_) say("");
+            say(fmt::format("{}  (blocks {}, bodies {}, law {}, tolerance {:.0e} by {})", file,
+                            problem.blocks(), problem.bodies, name_of(options_.run.law),
+                            options_.run.tolerance, name_of(options_.run.measure)));
             say(fmt::format("  {:<{}}  {:<15}  {:>8}  {:>8}  {:>8}  {:>10}  {:>9}", "solver", solver_width_,
                             "status", "residual", "siconos", "so-bogus", "iterations", "seconds"));
             first_table_ = false;
@@ -173,7 +174,7 @@ private:
     }
 
     void note(const std::string& text) {
-        if (!options_.quiet) complain("note: " + text);
+        if (!options_.quiet) complain(harmless("note: " + text));
     }
 
     const SolveOptions& options_;

@@ -1,5 +1,6 @@
 #include "team.hpp"
 
+#include "drystone/base/harmless.hpp"
 #include "drystone/base/timer.hpp"
 #include "run.hpp"
 
@@ -57,7 +58,7 @@ void stop_together(const Communicator* ranks, const std::exception& error) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     fmt::print(stderr, "drystone: rank {} of {} cannot go on, and the others wait for it; all end here: {}\n",
-               ranks->rank(), ranks->count(), why);
+               ranks->rank(), ranks->count(), harmless_lines(why));
     std::fflush(stderr);
     MPI_Abort(ranks->last_words(), exit_failed);
 }

@@ -43,10 +43,12 @@ inline std::string text_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-/// Runs `drystone words...` with the scratch folder as the current one.
-inline Answer drystone_command(const Scratch& scratch, const std::vector<std::string>& words) {
+/// Runs `drystone words...` with the scratch folder as the current one. `before`: words of the shell before it.
+inline Answer drystone_command(const Scratch& scratch, const std::vector<std::string>& words,
+                               const std::string& before = "") {
     const std::filesystem::path errors = scratch.file("stderr.txt");
-    std::string line = "cd " + quoted(scratch.folder().string()) + " && " + quoted(DRYSTONE_COMMAND);
+    std::string line =
+        "cd " + quoted(scratch.folder().string()) + " && " + before + " " + quoted(DRYSTONE_COMMAND);
     for (const std::string& word : words) line += " " + quoted(word);
     line += " 2>" + quoted(errors.string());
     Answer answer;
@@ -60,6 +62,15 @@ inline Answer drystone_command(const Scratch& scratch, const std::vector<std::st
     if (WIFEXITED(status)) answer.code = WEXITSTATUS(status);
     answer.err = text_of(errors);
     return answer;
+}
+
+/// The same on so many ranks; to be asked for only where there is an mpirun (DRYSTONE_MPIRUN is not empty).
+inline Answer drystone_on_ranks(const Scratch& scratch, int ranks, const std::vector<std::string>& words) {
+    return drystone_command(
+        scratch, words,
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+        "OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive " +
+            quoted(DRYSTONE_MPIRUN) + " -n " + std::to_string(ranks));
 }
 
 /// Twelve bodies with 24 frictional contacts: every solver has something to do, in milliseconds.

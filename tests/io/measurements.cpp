@@ -217,13 +217,28 @@ TEST(MeasureTables, FaultsAreTold) {
     expect("name = \"a\"\nwhat = [\"stres\"]", "did you mean 'stress'?");
     expect("name = \"a\"\nwhat = [\"stress\"]", "\"stress\" is a mean over a volume");
     expect("name = \"a/b\"\nwhat = [\"mass\"]", "\"a/b\" is not a name for a file");
-    expect("name = \"steps\"\nwhat = [\"mass\"]", "steps.csv is there already");
+    expect("name = \"steps\"\nwhat = [\"mass\"]",
+           "\"steps\" writes steps.csv, and every run writes steps.csv; use another name");
     expect("what = [\"mass\"]", "name");
     expect("name = \"a\"", "what");
     expect("name = \"a\"\nwhat = []", "is empty");
     expect("name = \"a\"\nwhat = [\"discharge\"]", "there is none");
     expect("name = \"a\"\nwhat = [\"mass\"]\nevry = 1", "evry");
-    expect("name = \"a\"\nwhat = [\"mass\"]\n[[measure]]\nname = \"a\"\nwhat = [\"mass\"]", "twice");
+    // No two write one file, also where a disk does not tell capital letters from small ones.
+    const std::string second = "\n[[measure]]\nwhat = [\"mass\"]\nname = ";
+    expect("name = \"a\"\nwhat = [\"mass\"]" + second + "\"a\"",
+           "measure[1].name: \"a\" writes a.csv, and the measure \"a\" writes a.csv; give each file a name "
+           "of its own");
+    expect("name = \"a\"\nwhat = [\"mass\"]" + second + "\"A\"",
+           "\"A\" writes A.csv, and the measure \"a\" writes a.csv");
+    expect("name = \"a\"\nwhat = [\"profile\"]" + second + "\"a_profile\"",
+           "\"a_profile\" writes a_profile.csv, and the measure \"a\" writes a_profile.csv");
+    expect("name = \"Steps\"\nwhat = [\"mass\"]",
+           "\"Steps\" writes Steps.csv, and every run writes steps.csv");
+    EXPECT_EQ(fault("name = \"a\"\nwhat = [\"profile\"]" + second + "\"a\""), "no error");
+    for (const char* name : {"", "..", "a.b", "../a", "a\\u0000", "a b", "\\u001b"})
+        EXPECT_NE(fault("what = [\"mass\"]\nname = \"" + std::string(name) + "\""), "no error") << name;
+    EXPECT_NE(fault("what = [\"mass\"]\nname = \"" + std::string(101, 'a') + "\""), "no error");
 }
 
 }  // namespace

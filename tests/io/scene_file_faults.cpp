@@ -80,6 +80,50 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
     }
 }
 
+/// What no grain has in any unit: products of such numbers leave the range of doubles.
+TEST(SceneFaults, NumbersBeyondAllMeasure) {
+    const std::string body = "[[body]]\nshape = { type = \"sphere\", radius = 0.1 }\nposition = [0, 0, 0]\n";
+    const Case cases[] = {
+        {"[time]\nstep = 1e100", "time.step: 1e+100; give a positive time in s, from 1e-30 to 1e+30"},
+        {"[time]\nstep = 1e-300", "time.step: 1e-300; give a positive time in s, from 1e-30 to 1e+30"},
+        {"[time]\nstep = 1e-15\nend = 10",
+         "time.end: 10 s make 1e+16 steps of 1e-15 s; give an earlier end or longer steps; 1e+15 is the "
+         "most"},
+        {"gravity = [0, 0, 1e31]",
+         "gravity: [0, 0, 1e+31]; give 3 numbers, an acceleration in m/s^2, at most 1e+30"},
+        {"[[material]]\nname = \"a\"\ndensity = 1e-300",
+         "material[0].density: 1e-300; give a positive density in kg/m^3 (2D: kg/m^2), from 1e-30 to 1e+30"},
+        {"[[material]]\nname = \"a\"\nstiffness = 1e-310",
+         "give a positive stiffness in N/m, from 1e-30 to 1e+30"},
+        {"[[material]]\nname = \"a\"\nyoung = 1e-100", "give a positive modulus in Pa, from 1e-30 to 1e+30"},
+        {"BODY\nvelocity = [0, 1e200, 0]",
+         "body[0].velocity: [0, 1e+200, 0]; give 3 numbers, a velocity in m/s, at most 1e+30"},
+        {"BODY\nmass = 1e-101", "body[0].mass: 1e-101; give a positive mass in kg, from 1e-100 to 1e+100"},
+        {"BODY\nmass = 1e101", "body[0].mass: 1e+101; give a positive mass in kg, from 1e-100 to 1e+100"},
+        {"BODY\nsize = 1e-33", "body[0].size: 1e-33; give a positive factor, from 1e-30 to 1e+30"},
+        {"BODY\nsize = 1e-29",
+         "choose a size and a density that make 1e-100 to 1e+100 kg, and as many kg m^2"},
+        {"[[body]]\nshape = { type = \"sphere\", radius = 1e-40 }\nposition = [0, 0, 0]",
+         "body[0].shape.radius: 1e-40; give a positive length in m, from 1e-30 to 1e+30"},
+        {"[[body]]\nshape = { type = \"sphere\", radius = 1 }\nposition = [0, 0, 1e101]",
+         "give 3 numbers, coordinates in m, at most 1e+30"},
+        {"[domain]\nperiod = [1e-200, 0, 0]",
+         "domain.period: [1e-200, 0, 0]; give 3 numbers, lengths in m, 0 or more, from 1e-30"},
+        {"[scheme]\nskin = 1e9", "scheme.skin: 1000000000; give a number of radii from 0 to 1000"},
+    };
+    for (const Case& one : cases) {
+        std::string scene = one.scene;
+        if (scene.starts_with("BODY\n")) scene.replace(0, 5, body);
+        const auto told = fault_lines("dimension = 3\n" + scene);
+        ASSERT_EQ(told.size(), 1U) << scene << "\n" << ::testing::PrintToString(told);
+        EXPECT_NE(told[0].find(one.fault), std::string::npos) << told[0];
+    }
+    // 0 is another matter, and so is what is large and seldom meant.
+    EXPECT_EQ(faults("dimension = 3\ngravity = [0, 0, -1e20]\n[domain]\nperiod = [0, 0, 0]\n" + body +
+                     "velocity = [1e-300, 0, 0]\nmass = 1e-90\ninertia = [1e-99, 1e-99, 1e-99]"),
+              "");
+}
+
 TEST(SceneFaults, AllOfAFileAreToldAtOnceInItsOrder) {
     const auto told = fault_lines(R"(dimension = 3
 gravity = "down"

@@ -1,6 +1,8 @@
 // The one exception: a message that names the field, the value and the cure.
 #pragma once
 
+#include "drystone/base/harmless.hpp"
+
 #include <stdexcept>
 #include <string>
 
@@ -10,9 +12,9 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws Error("<where>: <what>; <cure>").
+/// Throws Error("<where>: <what>; <cure>"), on one line and harmless to a terminal: names of files and what stands in them are part of messages.
 [[noreturn]] inline void fail(const std::string& where, const std::string& what, const std::string& cure) {
-    throw Error(where + ": " + what + "; " + cure);
+    throw Error(harmless(where + ": " + what + "; " + cure));
 }
 
 }  // namespace drystone

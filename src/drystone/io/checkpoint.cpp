@@ -79,6 +79,10 @@ std::string check_header(const std::filesystem::path& path, const std::string& p
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         fail(name, "is a folder", "give a checkpoint, or resume a folder that holds checkpoint.h5");
+    // A pipe may have nobody at its other end.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        fail(name, "is a device or a pipe and not a file",
+             "give a checkpoint.h5 that drystone run has written");
     std::ifstream stream(path, std::ios::binary);
     if (!stream) fail(name, "cannot be opened", "see that the path is right and the file can be read");
     const std::uintmax_t size = std::filesystem::file_size(path, error);

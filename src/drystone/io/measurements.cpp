@@ -22,10 +22,11 @@ void name_vector(std::vector<std::string>& columns, const std::string& name, con
 }
 
 /// A name as it may stand at the head of a column.
-std::string in_a_cell(std::string name) {
+std::string in_a_cell(const std::string& name) {
+    std::string safe = harmless(name);
     std::replace_if(
-        name.begin(), name.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
-    return name;
+        safe.begin(), safe.end(), [](char c) { return c == ',' || c == '"'; }, '_');
+    return safe;
 }
 
 /// One number, the same text for every kind of "not a number".
@@ -76,7 +77,8 @@ bool needs_volume(Quantity quantity) {
 bool Beat::reached(double time, double slack) {
     if (every <= 0) return true;
     if (time < every * static_cast<double>(next) - slack) return false;
-    next = static_cast<std::int64_t>(std::floor((time + slack) / every)) + 1;
+    // Beats a billion times shorter than a step are counted no further than a number goes, and none is missed for it.
+    next = static_cast<std::int64_t>(std::min(std::floor((time + slack) / every), 9e18)) + 1;
     return true;
 }
 
@@ -198,9 +200,8 @@ Measurements<d>::Measurements(const std::filesystem::path& folder, const OutputP
         Table table;
         table.beat.every = one.every;
         table.last_drained.assign(sinks_.size(), 0.0);
-        const bool profile = !one.what.empty() && one.what.back() == Quantity::profile;
-        if (profile) table.profile.emplace(folder / (one.name + "_profile.csv"));
-        if (one.what.size() > (profile ? 1U : 0U)) table.lines.emplace(folder / (one.name + ".csv"));
+        for (const std::string& file : files_of(one))
+            (file == one.name + ".csv" ? table.lines : table.profile).emplace(folder / file);
         table.plan = std::move(one);
         tables_.push_back(std::move(table));
     }

@@ -54,6 +54,16 @@ struct MeasureTable {
     double width = 0;                 ///< of the bins of profile and repose, m; 0: twice the mean diameter
 };
 
+/// Names of the files of lines that a table makes, in the order in which they are kept.
+template <int d>
+std::vector<std::string> files_of(const MeasureTable<d>& table) {
+    const bool profile = !table.what.empty() && table.what.back() == Quantity::profile;
+    std::vector<std::string> files;
+    if (table.what.size() > (profile ? 1U : 0U)) files.push_back(table.name + ".csv");
+    if (profile) files.push_back(table.name + "_profile.csv");
+    return files;
+}
+
 /// True if it is an average over a volume, so that it needs a region or a cell that is periodic in all directions.
 bool needs_volume(Quantity quantity);
 

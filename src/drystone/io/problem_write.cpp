@@ -267,7 +267,7 @@ void write_problem(const std::filesystem::path& path, const ProblemFile& file) {
     try {
         kind = kind_of(file.problem);
     } catch (const Error& error) {
-        throw Error(path.string() + ": the problem cannot be written: " + error.what());
+        throw Error(harmless(path.string() + ": the problem cannot be written: " + error.what()));
     }
     const std::string name = path.string();
     for (std::size_t i = 0; i < file.guesses.size(); ++i) {

@@ -15,7 +15,7 @@ namespace drystone {
 
 namespace {
 
-constexpr Wanted moments{"positive moments of inertia in kg m^2", 0, true};
+constexpr Wanted moments{"positive moments of inertia in kg m^2", 0, true, want::any, 1e-100, 1e100};
 
 constexpr double degree = std::numbers::pi / 180;
 

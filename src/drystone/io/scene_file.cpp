@@ -16,6 +16,10 @@ void read_time(const Table& root, RunOptions& options) {
     options.step.h = time->number("step", want::duration).value_or(options.step.h);
     options.end = time->number("end", want::interval).value_or(options.end);
     options.step.displacement = time->number("displacement", want::radii).value_or(options.step.displacement);
+    if (const double steps = options.end / options.step.h; steps > most_steps_of_a_run)
+        time->fault(
+            "end", fmt::format("{:g} s make {:.3g} steps of {:g} s", options.end, steps, options.step.h),
+            fmt::format("give an earlier end or longer steps; {:g} is the most", most_steps_of_a_run));
     time->finish();
 }
 
@@ -32,8 +36,10 @@ void read_scheme(const Table& root, StepOptions& step) {
     if (step.elastic && (moreau || step.theta.value_or(1) != 1))
         scheme->fault("contacts", "elastic contacts need the whole step at its end",
                       "use the scheme look-ahead with theta = 1, or contacts = \"rigid\"");
-    step.reach = scheme->number("reach", want::radii).value_or(step.reach);
-    step.detect.skin = scheme->number("skin", want::radii).value_or(step.detect.skin);
+    // Wider, all bodies are neighbours of all others.
+    constexpr Wanted some_radii{"a number of radii from 0 to 1000", 0, false, 1000};
+    step.reach = scheme->number("reach", some_radii).value_or(step.reach);
+    step.detect.skin = scheme->number("skin", some_radii).value_or(step.detect.skin);
     scheme->finish();
 }
 

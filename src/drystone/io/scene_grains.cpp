@@ -146,7 +146,8 @@ std::optional<Vec<d>> read_corner(const Table& table, std::string_view key) {
     bool good = list->kind == Value::Kind::list && list->items.size() == d;
     for (int k = 0; k < d && good; ++k) {
         const Value& item = list->items[static_cast<std::size_t>(k)];
-        if (item.kind == Value::Kind::number && !std::isnan(item.number)) {
+        if (item.kind == Value::Kind::number &&
+            (want::coordinates.accepts(item.number) || std::isinf(item.number))) {
             corner[k] = item.number;
         } else if (item.kind == Value::Kind::text && (item.text == "inf" || item.text == "+inf")) {
             corner[k] = infinity;
@@ -365,7 +366,7 @@ void read_feeds(SceneReader<d>& reader, const Table& root) {
 }
 
 void read_stop(const Table& root, StopRule& rule) {
-    constexpr Wanted energy{"a positive energy in J", 0, true};
+    constexpr Wanted energy{"a positive energy in J", 0, true, want::any, 1e-100, 1e100};
     const auto table = root.table("stop");
     if (!table) return;
     rule.kinetic_below = table->number("kinetic_below", energy);

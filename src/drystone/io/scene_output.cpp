@@ -45,6 +45,13 @@ std::vector<Quantity> read_quantities(const Table& table) {
     return what;
 }
 
+/// Some disks do not tell capital letters from small ones.
+bool same_file(const std::string& a, const std::string& b) {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return small(x) == small(y); });
+}
+
 template <int d>
 void check_measure(const Table& table, const MeasureTable<d>& measure, const RunPlan<d>& plan) {
     const bool has_volume = table.has("region") || (plan.scene.domain.period.array() > 0).all();
@@ -60,10 +67,19 @@ void check_measure(const Table& table, const MeasureTable<d>& measure, const Run
             table.fault("what", "\"discharge\" counts what sinks take away, and there is none",
                         "add a [[sink]] or leave it out");
     }
-    const auto same = [&](const MeasureTable<d>& other) { return other.name == measure.name; };
-    if (std::any_of(plan.measures.begin(), plan.measures.end(), same))
-        table.fault("name", fmt::format("\"{}\" is there twice", measure.name),
-                    "give each file a name of its own");
+    for (const std::string& file : files_of(measure)) {
+        if (same_file(file, "steps.csv"))
+            table.fault("name",
+                        fmt::format("\"{}\" writes {}, and every run writes steps.csv", measure.name, file),
+                        "use another name");
+        for (const MeasureTable<d>& other : plan.measures)
+            for (const std::string& theirs : files_of(other))
+                if (same_file(file, theirs))
+                    table.fault("name",
+                                fmt::format("\"{}\" writes {}, and the measure \"{}\" writes {}",
+                                            measure.name, file, other.name, theirs),
+                                "give each file a name of its own");
+    }
 }
 
 }  // namespace
@@ -89,8 +105,6 @@ void read_measures(SceneReader<d>& reader, const Table& root) {
             if (!good_file_name(*name))
                 table.fault("name", fmt::format("\"{}\" is not a name for a file", *name),
                             "use letters, digits, - and _");
-            else if (*name == "steps")
-                table.fault("name", "steps.csv is there already", "use another name");
         }
         measure.every = table.number("every", want::interval).value_or(0);
         measure.width = table.number("width", want::length).value_or(0);

@@ -212,7 +212,9 @@ std::string with_fields(const std::string& document) {
     const std::size_t begin = document.find(begin_marker), end = document.find(end_marker);
     if (begin == std::string::npos || end == std::string::npos || end < begin)
         fail("document", "has no markers",
-             fmt::format("put the lines {}and {}where the fields go", begin_marker, end_marker));
+             fmt::format("put the lines {} and {} where the fields go",
+                         begin_marker.substr(0, begin_marker.size() - 1),
+                         end_marker.substr(0, end_marker.size() - 1)));
     return document.substr(0, begin + begin_marker.size()) + "\n" + fields_markdown() + document.substr(end);
 }
 

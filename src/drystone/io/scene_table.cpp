@@ -1,6 +1,7 @@
 #include "drystone/io/scene_table.hpp"
 
 #include "drystone/base/edit_distance.hpp"
+#include "drystone/io/scene_nesting.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -44,13 +45,18 @@ Value value_of(const toml::node& node) {
     return value;
 }
 
-/// As the user wrote it, or nearly; long lists are cut.
+/// The beginning of a text that is longer than so many bytes.
+std::string cut(const std::string& text, std::size_t most) {
+    return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// As the user wrote it, or nearly; long texts and lists are cut.
 std::string shown(const Value& value) {
     switch (value.kind) {
         case Value::Kind::number:
             return value.whole ? fmt::format("{}", value.integer) : fmt::format("{}", value.number);
         case Value::Kind::text:
-            return fmt::format("\"{}\"", value.text);
+            return fmt::format("\"{}\"", cut(value.text, 100));
         case Value::Kind::flag:
             return value.flag ? "true" : "false";
         case Value::Kind::list: {
@@ -71,12 +77,24 @@ std::string shown(const Value& value) {
 
 /// Letters to change; a part of a name that is long enough to mean something counts as one mistake.
 std::size_t unlikeness(std::string_view typed, std::string_view name) {
+    if (typed.size() > 100) return typed.size();  // no name is like it, and to compare would take long
     const bool part = typed.size() >= 3 && name.find(typed) != std::string_view::npos;
     return part && typed != name ? 1 : edit_distance(typed, name);
 }
 
 std::string counted(std::size_t size) {
     return size == 0 ? std::string("a list of numbers") : fmt::format("{} numbers", size);
+}
+
+/// What is to be said where a number, or one of a list, is tiny or huge.
+std::string range_of(const Wanted& wanted, const Value& value) {
+    const bool here = value.kind == Value::Kind::number && wanted.is_beyond(value.number);
+    const bool within = std::any_of(value.items.begin(), value.items.end(), [&](const Value& item) {
+        return item.kind == Value::Kind::number && wanted.is_beyond(item.number);
+    });
+    if (!here && !within) return {};
+    return wanted.least >= 0 ? fmt::format(", from {:g} to {:g}", wanted.tiny, wanted.huge)
+                             : fmt::format(", at most {:g}", wanted.huge);
 }
 
 std::vector<SceneFault> by_line(std::vector<SceneFault> faults) {
@@ -96,7 +114,8 @@ std::string lines_of(const std::filesystem::path& file, const std::vector<SceneF
 std::string text_of(const std::filesystem::path& file, const SceneFault& fault) {
     const std::string place =
         fault.line > 0 ? fmt::format("{}:{}", file.string(), fault.line) : file.string();
-    return fmt::format("{}: {}{}{}", place, fault.field, fault.field.empty() ? "" : ": ", fault.message);
+    return harmless(
+        fmt::format("{}: {}{}{}", place, fault.field, fault.field.empty() ? "" : ": ", fault.message));
 }
 
 SceneError::SceneError(const std::filesystem::path& file, std::vector<SceneFault> all)
@@ -114,15 +133,26 @@ void Faults::add(int line, const std::string& where, const std::string& what, co
 }
 
 void Faults::add(int line, const std::string& where, const std::string& message) {
-    faults_.push_back({line, where, message});
+    constexpr std::size_t most_told = 1000, most_letters = 1000;
+    if (++count_ <= most_told)
+        faults_.push_back({line, cut(where, most_letters), cut(message, most_letters)});
 }
 
 void Faults::throw_if_any() const {
-    if (!faults_.empty()) throw SceneError(file_, faults_);
+    if (faults_.empty()) return;
+    std::vector<SceneFault> told = faults_;
+    if (count_ > told.size())
+        told.push_back({0, "", fmt::format("it has {} faults; these are the first {}", count_, told.size())});
+    throw SceneError(file_, std::move(told));
 }
 
 bool Wanted::accepts(double x) const {
-    return std::isfinite(x) && (above ? x > least : x >= least) && x <= most;
+    return std::isfinite(x) && (above ? x > least : x >= least) && x <= most && !is_beyond(x);
+}
+
+bool Wanted::is_beyond(double x) const {
+    if (!std::isfinite(x) || (above ? x <= least : x < least) || x > most) return false;
+    return std::abs(x) > huge || (least >= 0 && x != 0 && x < tiny);
 }
 
 Table::Table(const Value& value, std::string path, Faults& faults)
@@ -176,7 +206,7 @@ std::optional<double> Table::number(std::string_view key, const Wanted& wanted) 
     const Value* found = value(key);
     if (found == nullptr) return std::nullopt;
     if (found->kind == Value::Kind::number && wanted.accepts(found->number)) return found->number;
-    fault(key, shown(*found), fmt::format("give {}", wanted.words));
+    fault(key, shown(*found), fmt::format("give {}{}", wanted.words, range_of(wanted, *found)));
     return std::nullopt;
 }
 
@@ -195,7 +225,9 @@ bool Table::all_accepted(std::string_view key, const Value& list, const Wanted& 
         list.kind == Value::Kind::list && (size == 0 ? !list.items.empty() : list.items.size() == size);
     for (const Value& item : list.items)
         good = good && item.kind == Value::Kind::number && wanted.accepts(item.number);
-    if (!good) fault(key, shown(list), fmt::format("give {}, {}", counted(size), wanted.words));
+    if (!good)
+        fault(key, shown(list),
+              fmt::format("give {}, {}{}", counted(size), wanted.words, range_of(wanted, list)));
     return good;
 }
 
@@ -234,7 +266,7 @@ std::optional<std::vector<std::vector<double>>> Table::rows_of(std::string_view 
         }
         if (numbers.size() != columns || row.items.size() != columns) {
             faults_->add(row.line, fmt::format("{}[{}]", path(key), rows.size()), shown(row),
-                         fmt::format("give {} numbers, {}", columns, wanted.words));
+                         fmt::format("give {} numbers, {}{}", columns, wanted.words, range_of(wanted, row)));
             return std::nullopt;
         }
         rows.push_back(std::move(numbers));
@@ -337,6 +369,7 @@ void Table::finish() const {
 }
 
 Value read_toml(const std::filesystem::path& file, std::string_view text) {
+    if (const auto deep = find_deep_nesting(text)) throw SceneError(file, {*deep});
     try {
         return value_of(toml::parse(text, file.string()));
     } catch (const toml::parse_error& error) {

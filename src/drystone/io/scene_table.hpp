@@ -60,9 +60,9 @@ public:
     explicit Faults(std::filesystem::path file) : file_(std::move(file)) {}
     /// "file.toml:12: body[3].radius: -1; give a positive length in m"
     void add(int line, const std::string& where, const std::string& what, const std::string& cure);
-    /// The same with a message that is already whole.
+    /// The same with a message that is already whole. What is longer than a reader would read is cut, and of many thousand faults the first are told.
     void add(int line, const std::string& where, const std::string& message);
-    [[nodiscard]] std::size_t count() const { return faults_.size(); }
+    [[nodiscard]] std::size_t count() const { return count_; }
     /// Throws SceneError with all of them, in the order of the file's lines; nothing if there are none.
     void throw_if_any() const;
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
@@ -70,6 +70,7 @@ public:
 private:
     std::filesystem::path file_;
     std::vector<SceneFault> faults_;
+    std::size_t count_ = 0;
 };
 
 /// What a number must be, in the words of the message: "give <words>".
@@ -78,9 +79,14 @@ struct Wanted {
     double least = -std::numeric_limits<double>::infinity();
     bool above = false;  ///< `least` itself is not allowed
     double most = std::numeric_limits<double>::infinity();
+    /// What no grain has in any unit, but what a slip of the pen or ill will can write: products of a few such numbers (masses, energies,
+    /// compliances 1 / (h^2 k)) would leave the range of doubles. `tiny` is for what cannot be negative; 0 is another matter.
+    double tiny = 1e-30, huge = 1e30;
 
     /// False for numbers that are not finite, whatever is wanted.
     [[nodiscard]] bool accepts(double x) const;
+    /// True if nothing is wrong with it but that it is tiny or huge.
+    [[nodiscard]] bool is_beyond(double x) const;
 };
 
 namespace want {
@@ -95,7 +101,8 @@ inline constexpr Wanted speed{"a speed in m/s, 0 or more", 0};
 inline constexpr Wanted spin{"a spin in rad/s"};
 inline constexpr Wanted angle{"an angle in degrees"};
 inline constexpr Wanted direction{"a direction"};
-inline constexpr Wanted mass{"a positive mass in kg", 0, true};
+inline constexpr double any = std::numeric_limits<double>::infinity();
+inline constexpr Wanted mass{"a positive mass in kg", 0, true, any, 1e-100, 1e100};
 inline constexpr Wanted density{"a positive density in kg/m^3 (2D: kg/m^2)", 0, true};
 inline constexpr Wanted factor{"a positive factor", 0, true};
 inline constexpr Wanted friction{"a coefficient of friction, 0 or more", 0};

@@ -1,12 +1,10 @@
 #include "drystone/shapes/surface_file.hpp"
 
-#include "drystone/base/error.hpp"
+#include "drystone/base/read_file.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -21,16 +19,6 @@ std::string lower_case(std::string_view text) {
     for (char& c : lower)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return lower;
-}
-
-std::string read_bytes(const fs::path& file) {
-    std::error_code error;
-    if (fs::is_directory(file, error)) fail(file.string(), "it is a folder", "give an OBJ or STL file");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) fail(file.string(), "cannot be opened", "check the path and the permissions");
-    std::string bytes(std::istreambuf_iterator<char>(in), {});
-    if (in.bad()) fail(file.string(), "reading stopped early", "check the disk");
-    return bytes;
 }
 
 /// A text file line by line, each split at blanks; knows where it is.
@@ -273,7 +261,7 @@ std::string kind_of(const fs::path& file) {
 
 Surface<3> read_surface(const fs::path& file) {
     kind_of(file);
-    return read_surface(file, read_bytes(file));
+    return read_surface(file, read_file(file, most_surface_bytes, "give an OBJ or STL file"));
 }
 
 Surface<3> read_surface(const fs::path& file, std::string_view bytes) {

@@ -1,0 +1,71 @@
+// Text of others (titles, names, names of files) as it may go to a terminal, to a log or into a message.
+//
+// A terminal obeys what it is sent: an escape sequence in the title of a scene can rename a window or wipe the screen, a newline can forge a line of
+// ours, a mark that turns the direction of writing can hide what a name says. Such characters are shown instead of sent.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+namespace drystone {
+
+namespace detail {
+
+/// Bytes of the character that `text` (not empty) begins with, and its number; 0 bytes if that is not UTF-8.
+inline std::size_t decode(std::string_view text, char32_t& code) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    code = byte(0);
+    if (code < 0x80) return 1;
+    const std::size_t size = code >= 0xF0 ? 4 : code >= 0xE0 ? 3 : 2;
+    if (code < 0xC0 || code > 0xF7 || text.size() < size) return 0;
+    code &= 0x7FU >> size;
+    for (std::size_t k = 1; k < size; ++k) {
+        if ((byte(k) & 0xC0U) != 0x80U) return 0;
+        code = (code << 6U) | (byte(k) & 0x3FU);
+    }
+    // Forms longer than need be, halves of UTF-16 pairs, and numbers beyond the last.
+    constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+    return code < least[size] || surrogate || code > 0x10FFFF ? 0 : size;
+}
+
+/// Controls (C0, DEL, C1), marks of the direction of writing, separators of lines and paragraphs.
+inline bool is_control(char32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x206F);
+}
+
+inline std::string shown(std::string_view text, bool keep_lines) {
+    std::string safe;
+    safe.reserve(text.size());
+    while (!text.empty()) {
+        char32_t code = 0;
+        const std::size_t size = decode(text, code);
+        if (size == 0) {
+            safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+        } else if (!is_control(code) || (keep_lines && code == '\n')) {
+            safe += text.substr(0, size);
+        } else if (code == '\n' || code == '\r' || code == '\t') {
+            safe += code == '\n' ? "\\n" : code == '\r' ? "\\r" : "\\t";
+        } else if (code < 0x80) {
+            safe += fmt::format("\\x{:02x}", static_cast<unsigned>(code));
+        } else {
+            safe += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+        }
+        text.remove_prefix(size == 0 ? 1 : size);
+    }
+    return safe;
+}
+
+}  // namespace detail
+
+/// On one line, with nothing in it that a terminal obeys: controls become \x1b, \n or \u202e, bytes that are no UTF-8 become \xff. Of what is
+/// harmless already nothing is changed.
+inline std::string harmless(std::string_view text) { return detail::shown(text, false); }
+
+/// The same for a text of ours that has several lines: what others wrote in it went through harmless() by itself.
+inline std::string harmless_lines(std::string_view text) { return detail::shown(text, true); }
+
+}  // namespace drystone

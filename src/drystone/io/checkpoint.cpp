@@ -4,6 +4,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/io/checkpoint_parts.hpp"
 #include "drystone/io/hdf5.hpp"
+#include "drystone/io/hdf5_check.hpp"
 #include "drystone/io/shared_file.hpp"
 #include "drystone/io/whole_file.hpp"
 
@@ -375,14 +376,16 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string&
                            const hdf5::Ranks& ranks) {
     const hdf5::Ranks several = hdf5::others_of(ranks);
     std::string writer;
-    // One reads the whole file for its checksum.
+    // One reads the whole file for its checksum, and tries it. The checksum tells accidents; ill will can make another.
     hdf5::together(several, [&] {
-        if (hdf5::rank_of(several) == 0) writer = check_header(path, program);
+        if (hdf5::rank_of(several) != 0) return;
+        writer = check_header(path, program);
+        hdf5::check_in_child(path);
     });
     writer = hdf5::text_of_first(several, writer);
     // Each rank opens the file for itself: what is wrong with its rows, it finds alone, and no call waits for the others.
     std::optional<hdf5::File> file;
-    hdf5::together(several, [&] { file = hdf5::File::open(path); });
+    hdf5::together(several, [&] { file = hdf5::File::open(path, {}, hdf5::Source::checked); });
     Checkpoint checkpoint = read_checkpoint_content(file->root(), several);
     checkpoint.program = writer;
     return checkpoint;

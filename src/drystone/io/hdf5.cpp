@@ -1,6 +1,7 @@
 #include "drystone/io/hdf5.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/io/hdf5_check.hpp"
 #include "drystone/io/hdf5_layout.hpp"
 #include "drystone/io/whole_file.hpp"
 
@@ -47,6 +48,8 @@ private:
 }  // namespace
 
 std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_mutex()); }
+
+void lock_anew_in_child() { new (&library_mutex()) std::recursive_mutex; }
 
 /// Owner of one HDF5 identifier.
 class Handle {
@@ -232,6 +235,9 @@ std::vector<T> Group::read(const std::string& name, std::int64_t first, std::int
         fail(where(name), std::string("does not hold ") + Stored<T>::name,
              "store it as " + std::string(Stored<T>::name));
     }
+    if (!is_plain_number(type.id()))
+        fail(where(name), "holds numbers of no usual type",
+             "store integers or IEEE numbers of 1 to 8 bytes; the file may be damaged");
     const Handle space(H5Dget_space(dataset.id()), H5Sclose);
     const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
     const std::uintmax_t limit = max_compression * file_size_ / H5Tget_size(type.id());
@@ -527,10 +533,15 @@ Handle root_of(const Handle& file, const std::string& name) {
 
 }  // namespace
 
-File File::open(const std::filesystem::path& path, const Ranks& ranks) {
+File File::open(const std::filesystem::path& path, const Ranks& ranks, Source source) {
     const Silence silence;
     const std::string name = path.string();
     std::error_code error;
+    if (source == Source::outside) {
+        together(ranks, [&] {
+            if (rank_of(ranks) == 0 && std::filesystem::is_regular_file(path, error)) check_in_child(path);
+        });
+    }
     if (!std::filesystem::exists(path, error))
         fail(name, "there is no such file", "see that the path is right");
     if (!std::filesystem::is_regular_file(path, error))

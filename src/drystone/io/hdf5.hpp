@@ -1,8 +1,8 @@
 // HDF5 files as folders of numbers: the only room that sees the library's own header.
 //
 // Groups are folders, datasets are files in them. Every error is a drystone::Error that names the file, the dataset and the
-// cure; HDF5 prints nothing of its own meanwhile. What HDF5 hands out is checked here and by the callers; files whose inner tables are
-// garbled can still crash HDF5 1.10 itself.
+// cure; HDF5 prints nothing of its own meanwhile. What HDF5 hands out is checked here and by the callers. Files whose inner tables are
+// garbled crash HDF5 1.10 itself: those that come from outside are tried in a child of the process before (hdf5_check.hpp).
 //
 // Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process while it is at work.
 // lock() holds it for longer: whoever writes a file in several calls while another thread does the same loses nothing but time without it.
@@ -34,6 +34,8 @@ struct Shared;
 
 /// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called meanwhile.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
+/// For a process that was forked while the lock was held: it belongs to a thread that is not there.
+void lock_anew_in_child();
 
 /// A folder of a file. Copies are cheap and keep the file open.
 class Group {
@@ -113,10 +115,17 @@ private:
     std::uintmax_t file_size_ = 0;  // bytes on disk when opened for reading, 0 when created
 };
 
+/// Where a file comes from.
+enum class Source : std::uint8_t {
+    outside,  ///< to be checked before it is opened (check_in_child)
+    checked,  ///< it was, by this rank or another
+};
+
 class File {
 public:
-    /// Opens for reading.
-    static File open(const std::filesystem::path& path, const Ranks& ranks = {});
+    /// Opens for reading. Several ranks: collective; the first checks the file.
+    static File open(const std::filesystem::path& path, const Ranks& ranks = {},
+                     Source source = Source::outside);
     /// Opens a file that is in memory. `name` is for messages.
     static File open_image(const std::string& name, std::span<const char> bytes);
     /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10 cannot get rid of a file

@@ -43,7 +43,7 @@ Sample sample() {
     bodies.id = {0, 7, std::int64_t{1} << 40U};
     bodies.next_id = (std::int64_t{1} << 40U) + 3;
     bodies.position[1] = {-0.0, 5e-324};
-    bodies.velocity[2] = {1.0 / 3, -1e300};
+    bodies.velocity[2] = {1.0 / 3, -1e29};
     bodies.image[2] = {-12345678, 0};
     bodies.rotation[1].angle = -1e9;
     s.scene.domain.lower[0] = 0.25;
@@ -255,6 +255,8 @@ TEST_F(Impossible, Bodies) {
     expect_part(message_after([](Sample& s) { s.scene.bodies.size[2] = 0; }), "/bodies/size: holds 0");
     expect_part(message_after([](Sample& s) { s.scene.bodies.mass[2] = 0; }), "/bodies/mass: holds 0");
     expect_part(message_after([](Sample& s) { s.scene.bodies.inertia[2][0] = -1; }),
+                "/bodies/inertia: holds -1");
+    expect_part(message_after([](Sample& s) { s.scene.bodies.inertia[2][0] = 0; }),
                 "/bodies/inertia: is not positive");
     expect_part(message_after([&](Sample& s) { s.scene.bodies.position[1][0] = nan; }),
                 "/bodies/position: holds nan");
@@ -262,6 +264,75 @@ TEST_F(Impossible, Bodies) {
                 "/bodies/velocity: holds inf");
     expect_part(message_after([](Sample& s) { s.scene.bodies.motion[0] = Motion::free; }), "/bodies/");
     expect_part(message_after([](Sample& s) { s.scene.bodies.motion[0] = Motion::guided; }), "guided body 0");
+}
+
+/// Numbers that no run could have reached, and what would lead out of arrays or into loops without end later.
+TEST_F(Impossible, BodiesBeyondAllMeasure) {
+    using Change = void (*)(Bodies<2>&);
+    const std::pair<Change, const char*> cases[] = {
+        {[](Bodies<2>& b) { b.position[1][1] = 1e31; }, "/bodies/position: holds 1e+31, which is not from"},
+        {[](Bodies<2>& b) { b.position[1][0] = -3; },
+         "/bodies/position: is outside of the periodic cell for body 7"},
+        {[](Bodies<2>& b) { b.velocity[2][0] = -1e31; }, "/bodies/velocity: holds -1e+31"},
+        {[](Bodies<2>& b) { b.spin[2][0] = 1e31; }, "/bodies/spin: holds 1e+31"},
+        {[](Bodies<2>& b) { b.spin[0][0] = 1; }, "/bodies/spin: turns a wall, for body 0"},
+        {[](Bodies<2>& b) { b.rotation[0].angle = 0.5; },
+         "/bodies/rotation: has a wall end a periodic direction"},
+        {[](Bodies<2>& b) { b.rotation[1].angle = 1e31; }, "/bodies/rotation: holds 1e+31"},
+        {[](Bodies<2>& b) { b.mass[1] = 1e-150; }, "/bodies/mass: holds 1e-150 for body 7"},
+        {[](Bodies<2>& b) { b.mass[1] = 1e150; },
+         "/bodies/mass: holds 1e+150, which is not from 0 to 1e+100"},
+        {[](Bodies<2>& b) { b.inertia[1][0] = 1e-150; }, "/bodies/inertia: is not positive"},
+        {[](Bodies<2>& b) { b.size[1] = 1e-40; }, "/bodies/size: holds 1e-40"},
+        {[](Bodies<2>& b) { b.image[1][0] = -2'000'000'000; }, "/bodies/image: holds -2000000000"},
+        {[](Bodies<2>& b) { b.next_id = std::numeric_limits<std::int64_t>::max(); },
+         "/bodies/next_id: holds 9223"},
+        {[](Bodies<2>& b) {
+             b.motion[0] = Motion::free;
+             b.mass[0] = 1;
+             b.inertia[0][0] = 1;
+         },
+         "/bodies/motion: lets a wall or a surface go, for body 0"},
+    };
+    for (const auto& [change, part] : cases)
+        expect_part(message_after([change = change](Sample& s) { change(s.scene.bodies); }), part);
+}
+
+TEST_F(Impossible, FeedsAndJoints) {
+    const auto message = [&](auto change) {
+        return message_after([&](Sample& s) {
+            s.files.text = std::string(checkpoint_scene) + R"(
+                name = "ball"
+                [[source]]
+                rate = 10
+                shape = { type = "disk", radius = 0.01 }
+                region = { type = "box", lower = [-1, 1], upper = [1, 2] }
+                [[joint]]
+                name = "tie"
+                type = "ball"
+                bodies = ["ball"]
+                point = [0.5, 0.1]
+            )";
+            // The body with the name has the id 2.
+            s.scene.bodies.id = {0, 1, 2};
+            s.warm = {};
+            s.progress.feed.owed = {10};
+            s.progress.feed.fed = {3};
+            s.progress.feed.fed_mass = {0.1};
+            change(s);
+        });
+    };
+    EXPECT_EQ(message([](Sample&) {}), "no error");
+    expect_part(message([](Sample& s) { s.progress.feed.owed = {11}; }),
+                "/progress/owed: holds 11, and a source owes at most 10");
+    expect_part(message([](Sample& s) { s.progress.feed.owed = {NAN}; }), "/progress/owed: holds nan");
+    expect_part(message([](Sample& s) { s.progress.feed.fed.clear(); }), "do not tell of the same sources");
+    expect_part(message([](Sample& s) { s.progress.feed.fed_mass.clear(); }),
+                "do not tell of the same sources");
+    expect_part(message([](Sample& s) { s.progress.feed.drained = {1}; }),
+                "/progress/drained: holds 1 numbers");
+    expect_part(message([](Sample& s) { s.scene.bodies.motion[2] = Motion::held; }),
+                "/bodies: holds both bodies of the joint \"tie\" fast");
 }
 
 TEST_F(Impossible, TheRest) {
@@ -272,6 +343,31 @@ TEST_F(Impossible, TheRest) {
                 "/warm/key: is not ascending");
     expect_part(message_after([](Sample& s) { s.warm.key[2].second = 3; }), "which is no contact");
     expect_part(message_after([](Sample& s) { s.warm.impulse[0][0] = NAN; }), "/warm/impulse: holds nan");
+    expect_part(message_after([](Sample& s) { s.warm.impulse[0][0] = 1e150; }),
+                "/warm/impulse: holds 1e+150");
+    expect_part(message_after([](Sample& s) { s.warm.h = 1e-300; }), "/warm/h: holds 1e-300");
+    expect_part(message_after([](Sample& s) { s.warm.h = -1; }), "/warm/h: holds -1");
+    expect_part(message_after([](Sample& s) { s.warm.joints = Vector::Constant(2, NAN); }),
+                "/warm/joints: holds nan");
+    expect_part(message_after([](Sample& s) { s.warm.torque = {Spin<2>(1)}; }),
+                "/warm/torque: holds 1 torques for 3 contacts");
+    expect_part(message_after([](Sample& s) { s.scene.gravity[0] = 1e31; }), "/gravity: holds 1e+31");
+    expect_part(message_after([](Sample& s) { s.scene.time = 1e31; }), "/time: holds 1e+31");
+    expect_part(message_after([](Sample& s) { s.scene.domain.tilt = 1e31; }), "/domain/tilt: holds 1e+31");
+    expect_part(message_after([](Sample& s) { s.scene.domain.period[0] = 1e-40; }),
+                "/domain/period: holds 1e-40");
+    expect_part(message_after([](Sample& s) { s.overrides.until = INFINITY; }),
+                "/overrides/until: holds inf");
+    expect_part(message_after([](Sample& s) { s.progress.summary.unsolved = s.progress.summary.steps + 1; }),
+                "/progress/counts: has more steps of one kind than there were in all");
+    expect_part(message_after([](Sample& s) { s.progress.summary.worst_overlap = NAN; }),
+                "/progress/sums: holds what is not a number");
+    expect_part(message_after([](Sample& s) {
+                    s.progress.summary.iterations = std::numeric_limits<std::int64_t>::max();
+                }),
+                "/progress/counts: holds 9223");
+    expect_part(message_after([](Sample& s) { s.files.others[std::string(5000, 'a')] = ""; }),
+                "/name: has 5000 bytes, more than 4096");
     expect_part(message_after([](Sample& s) { s.progress.summary.steps = -1; }),
                 "/progress/counts: holds -1");
     expect_part(message_after([](Sample& s) { s.progress.feed.owed = {1}; }),

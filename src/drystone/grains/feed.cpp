@@ -12,6 +12,8 @@ namespace {
 
 // A grain that has found no free place among so many random ones waits for the next step.
 constexpr std::uint64_t most_tries = 100;
+// Of one source; the others wait. Nobody means more, and a rate that is a mistake does not take all memory at once.
+constexpr Index most_in_a_step = 1'000'000;
 
 template <int d>
 double energy_of_body(const Scene<d>& scene, Index i) {
@@ -42,7 +44,7 @@ void pour_one(Scene<d>& scene, const Source<d>& source, std::size_t s, const Ran
     if (!owes()) return;
     const Places<d> places(source.region, scene.domain);
     FreeSpace<d> space(scene, places.bounds, largest_radius(scene, source.recipe));
-    while (owes()) {
+    for (Index poured = 0; owes() && poured < most_in_a_step; ++poured) {
         BodyPlan<d> plan = draw_body(source.recipe, random, scene.bodies.next_id);
         const double radius = plan.size * bounding_radius<d>(scene.shapes[plan.shape]);
         std::uint64_t t = 0;
@@ -125,9 +127,7 @@ void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, Fe
         const Source<d>& source = feeds.sources[s];
         state.owed[s] += due(source, scene.time, scene.time + h);
         pour_one(scene, source, s, random, state, change);
-        // What found no room is owed for a second; a source that was blocked for long does not burst.
-        const double most = source.by_mass ? source.rate : std::max(source.rate, 1.0);
-        state.owed[s] = std::min(state.owed[s], most);
+        state.owed[s] = std::min(state.owed[s], most_owed(source));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "drystone/bodies/recipe.hpp"
 #include "drystone/bodies/region.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct Source {
     double begin = 0, end = std::numeric_limits<double>::infinity();  ///< s
     std::int64_t most = std::numeric_limits<std::int64_t>::max();     ///< grains in all
 };
+
+/// What a source owes at most after a step, grains or kg: what found no room is owed for a second, so that a source that was blocked for long does not
+/// burst.
+template <int d>
+double most_owed(const Source<d>& source) {
+    return source.by_mass ? source.rate : std::max(source.rate, 1.0);
+}
 
 /// Takes away the free bodies whose centre is in a region.
 template <int d>

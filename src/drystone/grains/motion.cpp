@@ -1,6 +1,9 @@
 #include "drystone/grains/motion.hpp"
 
+#include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -187,6 +190,13 @@ void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, co
             if (!bodies.is_free(i)) return;
             const Image<d> away = wrap(scene.domain, bodies.position[i]);
             if (away.isZero()) return;
+            // They are counted in 32 bits.
+            const bool too_far = (bodies.image[i].template cast<double>() + away.template cast<double>())
+                                     .cwiseAbs()
+                                     .maxCoeff() > 2e9;
+            if (too_far)
+                fail(fmt::format("body {}", bodies.id[i]),
+                     "it has gone 2e9 times through the periodic domain", "look for a wrong velocity");
             // Where the cell changes, its images move: a body that becomes the one on the other side has that one's velocity.
             bodies.image[i] += away;
             bodies.velocity[i] -= scene.domain.shift_velocity(away);

@@ -2,7 +2,7 @@
 //
 // The checksum has told accidents apart from what was written; these checks are for files that were made by hand or by a faulty program: no
 // number that could lead out of an array, or to a state that cannot be, gets into a run.
-#include "drystone/base/error.hpp"
+#include "drystone/base/read_file.hpp"
 #include "drystone/io/checkpoint.hpp"
 #include "drystone/io/checkpoint_parts.hpp"
 #include "drystone/io/hdf5.hpp"
@@ -59,20 +59,30 @@ std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, cons
         return all ? group.read_longs(name) : group.read_longs(name, rows.first, rows.count);
 }
 
+/// What cannot lie outside: places, velocities and times are those of a run that goes on (grains/run_loop.hpp), masses those of a scene.
+struct Range {
+    double least = -most_number, most = most_number;
+};
+constexpr Range from_zero{0, most_number}, masses{0, most_mass};
+constexpr Range impulses{-most_mass * most_number, most_mass* most_number};
+
 std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const Rows& rows,
-                                int columns = 1) {
+                                int columns = 1, Range range = {}) {
     std::vector<double> values = read_rows<double>(group, name, rows, columns);
     for (const double x : values)
-        if (!std::isfinite(x)) refuse(group, name, fmt::format("holds {}", x));
+        if (!(x >= range.least && x <= range.most))
+            refuse(group, name,
+                   fmt::format("holds {}, which is not from {:g} to {:g}", x, range.least, range.most));
     return values;
 }
 
-std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size) {
-    return read_finite(group, name, all_rows(size));
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size,
+                                Range range = {}) {
+    return read_finite(group, name, all_rows(size), 1, range);
 }
 
-double read_finite(const hdf5::Group& group, const std::string& name) {
-    return read_finite(group, name, std::size_t{1})[0];
+double read_finite(const hdf5::Group& group, const std::string& name, Range range = {}) {
+    return read_finite(group, name, std::size_t{1}, range)[0];
 }
 
 std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const Rows& rows,
@@ -89,7 +99,8 @@ std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::strin
     return read_within(group, name, all_rows(size), 1, least, most);
 }
 
-constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
+/// Numbers of steps, grains and bodies are counted on from what is read: there is room above.
+constexpr std::int64_t any_count = std::int64_t{1} << 60U;
 
 std::int64_t read_count(const hdf5::Group& group, const std::string& name) {
     return read_within(group, name, 1, 0, any_count)[0];
@@ -102,22 +113,31 @@ Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::str
 }
 
 template <class V>
-std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const Rows& rows) {
+std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                            Range range = {}) {
     constexpr std::size_t n = V::SizeAtCompileTime;
-    const std::vector<double> values = read_finite(group, name, rows, n);
+    const std::vector<double> values = read_finite(group, name, rows, n, range);
     std::vector<V> vectors(values.size() / n);
     for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
     return vectors;
 }
 
+/// Bytes, not more than would be read from a file.
+std::string read_text(const hdf5::Group& group, const std::string& name, std::uintmax_t most) {
+    if (const auto size = static_cast<std::uintmax_t>(group.size(name)); size > most)
+        refuse(group, name, fmt::format("has {} bytes, more than {}", size, most));
+    return group.read_bytes(name);
+}
+
 SceneFiles read_files(const hdf5::Group& group) {
+    constexpr std::uintmax_t most_letters = 4096;  // of a path
     SceneFiles files;
-    files.scene = group.read_bytes("name");
-    files.text = group.read_bytes("text");
+    files.scene = read_text(group, "name", most_letters);
+    files.text = read_text(group, "text", most_scene_bytes);
     const hdf5::Group others = group.open_group("others");
     for (const std::string& k : others.names()) {
         const hdf5::Group one = others.open_group(k);
-        files.others[one.read_bytes("name")] = one.read_bytes("content");
+        files.others[read_text(one, "name", most_letters)] = read_text(one, "content", most_surface_bytes);
     }
     files.sealed = true;
     return files;
@@ -125,11 +145,11 @@ SceneFiles read_files(const hdf5::Group& group) {
 
 RunOverrides read_overrides(const hdf5::Group& group) {
     RunOverrides overrides;
-    if (group.exists("until")) overrides.until = read_finite(group, "until");
+    if (group.exists("until")) overrides.until = read_finite(group, "until", from_zero);
     if (group.exists("steps")) overrides.steps = read_count(group, "steps");
     if (group.exists("tolerance")) {
-        overrides.tolerance = read_finite(group, "tolerance");
-        if (*overrides.tolerance <= 0) refuse(group, "tolerance", "is not positive");
+        overrides.tolerance = read_finite(group, "tolerance", from_zero);
+        if (*overrides.tolerance == 0) refuse(group, "tolerance", "is not positive");
     }
     return overrides;
 }
@@ -149,6 +169,35 @@ void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rota
             refuse(group, "rotation",
                    fmt::format("holds a quaternion of length {}", rotations.back().q.norm()));
     }
+}
+
+/// What Scene::add_body sees to when a scene is made, and what steps rely on.
+template <int d>
+void check_body(const hdf5::Group& group, const Scene<d>& scene, const Bodies<d>& bodies, std::size_t i) {
+    const auto told = [&](const std::string& name, const std::string& what) {
+        refuse(group, name, fmt::format("{} for body {}", what, bodies.id[i]));
+    };
+    const Shape<d>& shape = scene.shapes[static_cast<std::size_t>(bodies.shape[i])];
+    const bool wall = std::holds_alternative<HalfSpace<d>>(shape);
+    if (!(bodies.size[i] >= 1 / most_number)) told("size", fmt::format("holds {}", bodies.size[i]));
+    if (bodies.motion[i] == Motion::free) {
+        if (!(bodies.mass[i] >= least_mass)) told("mass", fmt::format("holds {}", bodies.mass[i]));
+        if (!(bodies.inertia[i].minCoeff() >= least_mass)) told("inertia", "is not positive");
+        const double volume = mass_properties<d>(shape).volume;
+        if (!(volume > 0 && std::isfinite(volume))) told("motion", "lets a wall or a surface go,");
+        // Brought into the cell after every step.
+        const Domain<d>& domain = scene.domain;
+        for (int k = 0; k < d; ++k)
+            if (domain.period[k] > 0 && !(std::abs(bodies.position[i][k] - domain.lower[k] -
+                                                   0.5 * domain.period[k]) <= domain.period[k]))
+                told("position", "is outside of the periodic cell");
+    }
+    if (!wall) return;
+    if (!bodies.spin[i].isZero(0)) told("spin", "turns a wall,");
+    const Vec<d> normal = matrix(bodies.rotation[i]).col(d - 1);
+    for (int k = 0; k < d; ++k)
+        if (scene.domain.period[k] > 0 && std::abs(normal[k]) > 1e-5)
+            told("rotation", "has a wall end a periodic direction,");
 }
 
 template <int d>
@@ -173,29 +222,21 @@ Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Row
         bodies.material.push_back(static_cast<Index>(k));
     for (const std::int64_t k : read_within(group, "motion", rows, 1, 0, static_cast<int>(Motion::guided)))
         bodies.motion.push_back(static_cast<Motion>(k));
-    bodies.size = read_finite(group, "size", rows);
-    bodies.mass = read_finite(group, "mass", rows);
-    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", rows);
+    bodies.size = read_finite(group, "size", rows, 1, from_zero);
+    bodies.mass = read_finite(group, "mass", rows, 1, masses);
+    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", rows, masses);
     bodies.position = read_vectors<Vec<d>>(group, "position", rows);
     bodies.velocity = read_vectors<Vec<d>>(group, "velocity", rows);
     bodies.spin = read_vectors<Spin<d>>(group, "spin", rows);
     read_rotations(group, rows, bodies.rotation);
-    constexpr std::int64_t far = std::numeric_limits<std::int32_t>::max();
+    // Half of what its numbers hold: they are counted on from here.
+    constexpr std::int64_t far = std::int64_t{1} << 30U;
     const std::vector<std::int64_t> image = read_within(group, "image", rows, d, -far, far);
     bodies.image.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < d; ++k)
             bodies.image[i][static_cast<Eigen::Index>(k)] = static_cast<std::int32_t>(image[d * i + k]);
-        if (!(bodies.size[i] > 0)) refuse(group, "size", fmt::format("holds {}", bodies.size[i]));
-        const bool free = bodies.motion[i] == Motion::free;
-        if (bodies.mass[i] < 0 || (free && bodies.mass[i] == 0))
-            refuse(group, "mass", fmt::format("holds {} for body {}", bodies.mass[i], bodies.id[i]));
-        if (bodies.inertia[i].minCoeff() < 0 || (free && bodies.inertia[i].minCoeff() == 0))
-            refuse(group, "inertia", fmt::format("is not positive for body {}", bodies.id[i]));
-        if (free &&
-            std::holds_alternative<HalfSpace<d>>(scene.shapes[static_cast<std::size_t>(bodies.shape[i])]))
-            refuse(group, "motion", fmt::format("lets the wall {} go", bodies.id[i]));
-    }
+    for (std::size_t i = 0; i < count; ++i) check_body(group, scene, bodies, i);
     return bodies;
 }
 
@@ -208,7 +249,8 @@ Domain<d> read_domain(const hdf5::Group& group, const Domain<d>& planned) {
     domain.rate = read_vector<d>(group, "rate");
     domain.shear_rate = read_finite(group, "shear_rate");
     for (int k = 0; k < d; ++k) {
-        if (domain.period[k] < 0 || (domain.period[k] > 0) != (planned.period[k] > 0))
+        const bool periodic = domain.period[k] >= 1 / most_number;
+        if ((!periodic && domain.period[k] != 0) || periodic != (planned.period[k] > 0))
             refuse(group, "period",
                    fmt::format("holds {} where the scene says {}", domain.period[k], planned.period[k]));
     }
@@ -237,29 +279,43 @@ WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::R
             refuse(group, "key",
                    fmt::format("is not ascending at {}", rows.first + static_cast<std::int64_t>(i)));
     }
-    warm.impulse = read_vectors<Vec<d>>(group, "impulse", rows);
+    warm.impulse = read_vectors<Vec<d>>(group, "impulse", rows, impulses);
     const std::int64_t torques = group.size("torque") / spins<d>;
     if (torques != 0 && torques != rows.total)
         refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, rows.total));
-    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows);
+    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows, impulses);
     const std::vector<double> joints =
-        read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")));
+        read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")), impulses);
     warm.joints = Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size()));
-    warm.h = read_finite(group, "h");
-    if (warm.h < 0) refuse(group, "h", fmt::format("holds {}", warm.h));
+    warm.h = read_finite(group, "h", from_zero);
+    if (warm.h != 0 && warm.h < 1 / most_number) refuse(group, "h", fmt::format("holds {}", warm.h));
     return warm;
 }
 
 /// One number per source or sink, or none before the first step.
 template <class T>
 void take_feed(const hdf5::Group& group, const std::string& name, std::size_t count, std::vector<T>& out) {
+    const std::size_t size = group.size(name) == 0 ? 0 : count;
     if constexpr (std::is_same_v<T, double>) {
-        const std::size_t size = group.read_doubles(name).size();
-        out = read_finite(group, name, size == 0 ? 0 : count);
+        out = read_finite(group, name, size, impulses);
     } else {
-        const std::size_t size = group.read_longs(name).size();
-        out = read_within(group, name, size == 0 ? 0 : count, 0, any_count);
+        out = read_within(group, name, size, 0, any_count);
     }
+}
+
+template <int d>
+void read_feed(const hdf5::Group& group, const Feeds<d>& feeds, FeedState& state) {
+    take_feed(group, "owed", feeds.sources.size(), state.owed);
+    take_feed(group, "fed", feeds.sources.size(), state.fed);
+    take_feed(group, "fed_mass", feeds.sources.size(), state.fed_mass);
+    take_feed(group, "drained", feeds.sinks.size(), state.drained);
+    take_feed(group, "drained_mass", feeds.sinks.size(), state.drained_mass);
+    if (state.owed.size() != state.fed.size() || state.fed.size() != state.fed_mass.size() ||
+        state.drained.size() != state.drained_mass.size())
+        refuse(group, "fed", "and its like do not tell of the same sources and sinks");
+    for (std::size_t s = 0; s < state.owed.size(); ++s)
+        if (const double most = most_owed(feeds.sources[s]); state.owed[s] > most * (1 + 1e-9))
+            refuse(group, "owed", fmt::format("holds {}, and a source owes at most {}", state.owed[s], most));
 }
 
 template <int d>
@@ -278,6 +334,10 @@ RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
     s.unsolved = counts[1];
     s.infeasible = counts[2];
     s.iterations = counts[3];
+    if (s.infeasible > s.unsolved || s.unsolved > s.steps || counts[5] > s.steps)
+        refuse(group, "counts", "has more steps of one kind than there were in all");
+    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); }))
+        refuse(group, "sums", "holds what is not a number");
     if (counts[4] > static_cast<std::int64_t>(StopReason::steady))
         refuse(group, "counts", fmt::format("holds {} as the reason to stop", counts[4]));
     progress.stopped = static_cast<StopReason>(counts[4]);
@@ -287,11 +347,7 @@ RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
                       &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
                       &stop.weight, &stop.last_mean, &s.work.joints})
         *x = sums[k++];
-    take_feed(group, "owed", feeds.sources.size(), progress.feed.owed);
-    take_feed(group, "fed", feeds.sources.size(), progress.feed.fed);
-    take_feed(group, "fed_mass", feeds.sources.size(), progress.feed.fed_mass);
-    take_feed(group, "drained", feeds.sinks.size(), progress.feed.drained);
-    take_feed(group, "drained_mass", feeds.sinks.size(), progress.feed.drained_mass);
+    read_feed(group, feeds, progress.feed);
     return progress;
 }
 
@@ -342,6 +398,17 @@ void check_drives(const hdf5::Group& root, const Scene<d>& scene, const hdf5::Ra
     });
 }
 
+/// A joint of which a body has been drained does nothing; but one must not tie what cannot move.
+template <int d>
+void check_joints(const hdf5::Group& root, const Scene<d>& scene) {
+    for (const Joint<d>& joint : scene.joints) {
+        const Index a = scene.bodies.index_of(joint.a), b = joint.b ? scene.bodies.index_of(*joint.b) : -1;
+        const bool gone = a < 0 || (joint.b && b < 0);
+        if (!gone && !scene.bodies.yields(a) && (b < 0 || !scene.bodies.yields(b)))
+            refuse(root, "bodies", fmt::format("holds both bodies of the joint \"{}\" fast", joint.name));
+    }
+}
+
 template <int d>
 StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks) {
     StoppedRun<d> run;
@@ -349,15 +416,15 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
     hdf5::together(ranks, [&] {
         const hdf5::Group bodies = root.open_group("bodies");
         const Rows rows = share_of(ranks, bodies.size("id"));
-        scene.bodies = read_bodies(bodies, scene, rows);
         scene.domain = read_domain(root.open_group("domain"), scene.domain);
+        scene.bodies = read_bodies(bodies, scene, rows);
         scene.gravity = read_vector<d>(root, "gravity");
-        scene.time = read_finite(root, "time");
-        if (scene.time < 0) refuse(root, "time", fmt::format("holds {}", scene.time));
+        scene.time = read_finite(root, "time", from_zero);
         run.slabs.first_body = rows.first;
         run.slabs.bodies = rows.total;
     });
     check_drives(root, scene, ranks);
+    if (ranks.alone()) check_joints(root, scene);  // several ranks know none
     hdf5::together(ranks, [&] {
         Rows rows;
         run.warm = read_warm<d>(root.open_group("warm"), scene.bodies.next_id, ranks, rows);
@@ -383,7 +450,10 @@ Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& r
         try {
             plan = read_scene(checkpoint.files, false);
         } catch (const Error& error) {
-            fail(root.where("scene"), fmt::format("cannot be read ({})", error.what()), cure);
+            // The first fault of perhaps many.
+            const std::string all = error.what();
+            fail(root.where("scene"), fmt::format("cannot be read ({})", all.substr(0, all.find('\n'))),
+                 cure);
         }
         if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(*plan))
             refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));

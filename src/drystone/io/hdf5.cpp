@@ -2,15 +2,15 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/io/hdf5_check.hpp"
+#include "drystone/io/hdf5_handle.hpp"
 #include "drystone/io/hdf5_layout.hpp"
 #include "drystone/io/whole_file.hpp"
 
-#include <hdf5.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <climits>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <type_traits>
@@ -20,66 +20,16 @@ namespace drystone::hdf5 {
 
 static_assert(std::is_same_v<hid_t, std::int64_t>, "the header holds HDF5 identifiers as 64-bit integers");
 
-namespace {
-
 std::recursive_mutex& library_mutex() {
     // Never destroyed: a file that is closed while the program ends still finds it.
     static auto* const mutex = new std::recursive_mutex;
     return *mutex;
 }
 
-/// Keeps other threads out and switches HDF5's own error printing off while alive.
-class Silence {
-public:
-    Silence() : guard_(library_mutex()) {
-        H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    }
-    Silence(const Silence&) = delete;
-    Silence& operator=(const Silence&) = delete;
-    ~Silence() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-
-private:
-    std::lock_guard<std::recursive_mutex> guard_;
-    H5E_auto2_t print_ = nullptr;
-    void* data_ = nullptr;
-};
-
-}  // namespace
-
 std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_mutex()); }
 
 void lock_anew_in_child() { new (&library_mutex()) std::recursive_mutex; }
 
-/// Owner of one HDF5 identifier.
-class Handle {
-public:
-    using Closer = herr_t (*)(hid_t);
-    Handle(hid_t id, Closer closer) : id_(id), close_(closer) {}
-    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    Handle& operator=(Handle&& other) noexcept {
-        std::swap(id_, other.id_);
-        std::swap(close_, other.close_);
-        return *this;
-    }
-    ~Handle() {
-        if (id_ < 0) return;
-        const Silence silence;
-        close_(id_);
-    }
-    [[nodiscard]] hid_t id() const { return id_; }
-    [[nodiscard]] bool good() const { return id_ >= 0; }
-
-private:
-    hid_t id_;
-    Closer close_;
-};
-
-namespace {
-
-/// What HDF5 gives as the innermost cause of the last failure, in brackets; empty if it says nothing.
 std::string cause() {
     std::string text;
     const H5E_walk2_t take = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
@@ -90,9 +40,7 @@ std::string cause() {
     return text.empty() ? text : " (HDF5: " + text + ")";
 }
 
-/// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more than
-/// this times the size of its file is garbled, and is refused before memory is asked for.
-constexpr std::uintmax_t max_compression = 1032;
+namespace {
 
 /// An array of so many numbers, in rows of `columns` where that is not 0.
 Handle array_space(std::size_t size, int columns) {
@@ -100,38 +48,6 @@ Handle array_space(std::size_t size, int columns) {
     const hsize_t extent[2] = {size / width, width};
     return {H5Screate_simple(columns > 0 ? 2 : 1, extent, nullptr), H5Sclose};
 }
-
-template <class T>
-struct Stored;
-template <>
-struct Stored<int> {
-    // Read as 64 bits, so that a number too large is noticed; HDF5 itself would clip it.
-    using Memory = long long;
-    static hid_t type() { return H5T_NATIVE_LLONG; }
-    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
-    static constexpr const char* name = "integers";
-};
-template <>
-struct Stored<std::int64_t> {
-    using Memory = std::int64_t;
-    static hid_t type() { return H5T_NATIVE_INT64; }
-    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
-    static constexpr const char* name = "integers";
-};
-template <>
-struct Stored<char> {
-    using Memory = char;
-    static hid_t type() { return H5T_NATIVE_UCHAR; }
-    static bool fits(H5T_class_t kind) { return kind == H5T_INTEGER; }
-    static constexpr const char* name = "bytes";
-};
-template <>
-struct Stored<double> {
-    using Memory = double;
-    static hid_t type() { return H5T_NATIVE_DOUBLE; }
-    static bool fits(H5T_class_t kind) { return kind == H5T_FLOAT || kind == H5T_INTEGER; }
-    static constexpr const char* name = "real numbers";
-};
 
 /// Properties of something to be created that keep no time with it.
 Handle timeless(hid_t kind) {
@@ -221,156 +137,6 @@ Group Group::create_group(const std::string& name) const {
         H5Gcreate2(group_->id(), name.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Gclose);
     if (!handle->good()) fail(where(name), "cannot be created" + cause(), "use a name that is not taken");
     return {file_, std::move(handle), path_ + "/" + name, file_name_, file_size_, shared_};
-}
-
-template <class T>
-std::vector<T> Group::read(const std::string& name, std::int64_t first, std::int64_t rows_wanted) const {
-    const Silence silence;
-    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
-    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!dataset.good())
-        fail(where(name), "cannot be opened as a dataset" + cause(), "the file is damaged; write it again");
-    const Handle type(H5Dget_type(dataset.id()), H5Tclose);
-    if (!type.good() || !Stored<T>::fits(H5Tget_class(type.id()))) {
-        fail(where(name), std::string("does not hold ") + Stored<T>::name,
-             "store it as " + std::string(Stored<T>::name));
-    }
-    if (!is_plain_number(type.id()))
-        fail(where(name), "holds numbers of no usual type",
-             "store integers or IEEE numbers of 1 to 8 bytes; the file may be damaged");
-    const Handle space(H5Dget_space(dataset.id()), H5Sclose);
-    const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    const std::uintmax_t limit = max_compression * file_size_ / H5Tget_size(type.id());
-    const char* const damaged = "the file is damaged; write it again";
-    const auto refuse_count = [&](hssize_t n) {
-        fail(where(name), "claims to hold " + std::to_string(n) + " numbers, more than can be in this file",
-             damaged);
-    };
-    if (count < 0 || static_cast<std::uintmax_t>(count) > limit) refuse_count(count);
-    hssize_t wanted = count;
-    Handle memory(-1, H5Sclose);
-    if (rows_wanted >= 0) {
-        hsize_t extent[H5S_MAX_RANK] = {}, begin[H5S_MAX_RANK] = {};
-        const int dimensions = H5Sget_simple_extent_dims(space.id(), extent, nullptr);
-        if (dimensions < 1 || first < 0 || static_cast<hsize_t>(first + rows_wanted) > extent[0]) {
-            fail(where(name),
-                 "has no rows " + std::to_string(first) + " to " + std::to_string(first + rows_wanted),
-                 damaged);
-        }
-        wanted = extent[0] == 0 ? 0 : count / static_cast<hssize_t>(extent[0]) * rows_wanted;
-        begin[0] = static_cast<hsize_t>(first);
-        extent[0] = static_cast<hsize_t>(rows_wanted);
-        if (wanted > 0) {
-            H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, begin, nullptr, extent, nullptr);
-            const auto size = static_cast<hsize_t>(wanted);
-            memory = Handle(H5Screate_simple(1, &size, nullptr), H5Sclose);
-        }
-    }
-    if (wanted > INT_MAX) refuse_count(wanted);
-    std::vector<typename Stored<T>::Memory> values(static_cast<std::size_t>(wanted));
-    if (wanted > 0 && H5Dread(dataset.id(), Stored<T>::type(), memory.good() ? memory.id() : H5S_ALL,
-                              memory.good() ? space.id() : H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-        fail(where(name), "cannot be read" + cause(), damaged);
-    }
-    if constexpr (std::is_same_v<T, typename Stored<T>::Memory>) {
-        return values;
-    } else {
-        std::vector<T> result;
-        result.reserve(values.size());
-        for (const auto x : values) {
-            if (x < INT_MIN || x > INT_MAX)
-                fail(where(name), "holds " + std::to_string(x), "use integers of 32 bits");
-            result.push_back(static_cast<T>(x));
-        }
-        return result;
-    }
-}
-
-std::vector<int> Group::read_ints(const std::string& name) const { return read<int>(name); }
-std::vector<double> Group::read_doubles(const std::string& name) const { return read<double>(name); }
-std::vector<std::int64_t> Group::read_longs(const std::string& name) const {
-    return read<std::int64_t>(name);
-}
-std::vector<std::int64_t> Group::read_longs(const std::string& name, std::int64_t first,
-                                            std::int64_t count) const {
-    return read<std::int64_t>(name, first, count);
-}
-std::vector<double> Group::read_doubles(const std::string& name, std::int64_t first,
-                                        std::int64_t count) const {
-    return read<double>(name, first, count);
-}
-
-std::int64_t Group::size(const std::string& name) const {
-    const Silence silence;
-    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
-    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
-    const hssize_t count = space.good() ? H5Sget_simple_extent_npoints(space.id()) : -1;
-    if (count < 0)
-        fail(where(name), "cannot be opened as a dataset" + cause(), "the file is damaged; write it again");
-    return count;
-}
-
-std::int64_t Group::rows(const std::string& name) const {
-    const Silence silence;
-    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
-    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
-    hsize_t extent[H5S_MAX_RANK] = {};
-    if (!space.good() || H5Sget_simple_extent_dims(space.id(), extent, nullptr) < 1)
-        fail(where(name), "has no rows" + cause(), "the file is damaged; write it again");
-    return static_cast<std::int64_t>(extent[0]);
-}
-
-std::string Group::read_bytes(const std::string& name) const {
-    const std::vector<char> bytes = read<char>(name);
-    return {bytes.begin(), bytes.end()};
-}
-
-int Group::read_int(const std::string& name) const {
-    const std::vector<int> values = read<int>(name);
-    if (values.size() != 1)
-        fail(where(name), "holds " + std::to_string(values.size()) + " numbers", "store one");
-    return values[0];
-}
-
-double Group::read_double(const std::string& name) const {
-    const std::vector<double> values = read<double>(name);
-    if (values.size() != 1)
-        fail(where(name), "holds " + std::to_string(values.size()) + " numbers", "store one");
-    return values[0];
-}
-
-std::string Group::read_string(const std::string& name) const {
-    const Silence silence;
-    if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");
-    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    const Handle type(dataset.good() ? H5Dget_type(dataset.id()) : -1, H5Tclose);
-    const Handle space(dataset.good() ? H5Dget_space(dataset.id()) : -1, H5Sclose);
-    if (!type.good() || H5Tget_class(type.id()) != H5T_STRING ||
-        H5Sget_simple_extent_npoints(space.id()) != 1) {
-        fail(where(name), "does not hold one text" + cause(), "store one string");
-    }
-    const char* const damaged = "the file is damaged; write it again";
-    if (H5Tis_variable_str(type.id()) > 0) {
-        // Read in the stored character set; HDF5 does not convert between ASCII and UTF-8.
-        char* text = nullptr;
-        if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) < 0) {
-            fail(where(name), "cannot be read" + cause(), damaged);
-        }
-        std::string result = text == nullptr ? "" : text;
-        H5free_memory(text);
-        return result;
-    }
-    const std::size_t size = H5Tget_size(type.id());
-    if (size > max_compression * file_size_) fail(where(name), "claims a text longer than the file", damaged);
-    std::string result(size, '\0');
-    if (H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, result.data()) < 0) {
-        fail(where(name), "cannot be read" + cause(), damaged);
-    }
-    result.resize(std::min(result.find('\0'), result.size()));
-    if (H5Tget_strpad(type.id()) == H5T_STR_SPACEPAD) result.resize(result.find_last_not_of(' ') + 1);
-    return result;
 }
 
 void Group::write(const std::string& name, std::int64_t memory_type, std::int64_t space,

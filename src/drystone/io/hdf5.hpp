@@ -104,6 +104,7 @@ private:
     void attach(const std::string& name, std::int64_t type, std::int64_t space, const void* data) const;
     void write_slab(const std::string& name, std::int64_t memory_type, std::size_t size, int columns,
                     Slab slab, const void* data) const;
+    [[noreturn]] void refuse_count(const std::string& name) const;
     template <class T>
     [[nodiscard]] std::vector<T> read(const std::string& name, std::int64_t first = 0,
                                       std::int64_t count = -1) const;

@@ -31,6 +31,20 @@ const std::string bodies = R"(
     held = true
 )";
 
+/// Names stand over the columns of measurements.
+TEST(SceneJoints, AndSinksHaveNamesOfTheirOwn) {
+    const std::string joint =
+        "[[joint]]\nname = \"tie\"\ntype = \"ball\"\nbodies = [\"arm\"]\npoint = [0, 0, 0]\n";
+    EXPECT_EQ(faults(bodies + joint), "");
+    EXPECT_NE(faults(bodies + joint + joint).find("joint[1].name: \"tie\" is taken by another joint"),
+              std::string::npos);
+    const std::string sink =
+        "[[sink]]\nname = \"out\"\nregion = { type = \"box\", lower = [0, 0, 0], upper = [1, 1, 1] }\n";
+    EXPECT_EQ(faults(bodies + sink), "");
+    EXPECT_NE(faults(bodies + sink + sink).find("sink[1].name: \"out\" is taken by another sink"),
+              std::string::npos);
+}
+
 TEST(SceneJoints, EachTypeIsReadWhereTheBodiesAre) {
     const RunPlan<3> plan = read<3>(bodies + R"(
     [[joint]]

@@ -97,5 +97,23 @@ TEST(SceneFaults, AreToldInShort) {
     EXPECT_TRUE(has(faults(many), "it has 5000 faults; these are the first 1000"));
 }
 
+/// What is many times in a file takes time in proportion, and not with the square of it.
+TEST(SceneFiles, WithManyNamesAreReadInTime) {
+    constexpr int many = 20'000;
+    std::string materials = "dimension = 2\n", names = "dimension = 2\n", shapes = names;
+    for (int k = 0; k < many; ++k) materials += "[[material]]\nname = \"m" + std::to_string(k) + "\"\n";
+    EXPECT_TRUE(has(faults(materials), "there are 20000 tables; give at most 1000 materials"));
+    const std::string disk = "shape = { type = \"disk\", radius = 0.1 }\nposition = [0, 0]\n";
+    for (int k = 0; k < many; ++k) names += "[[body]]\nname = \"n" + std::to_string(k) + "\"\n" + disk;
+    for (int k = 0; k < many; ++k)
+        names += "[[joint]]\ntype = \"ball\"\npoint = [0, 0]\nbodies = [\"n" + std::to_string(k) + "\"]\n";
+    EXPECT_EQ(faults(names), "");
+    shapes +=
+        "[[shape]]\nname = \"rock\"\ntype = \"random-polygon\"\nradius = 0.1\ncount = 20000\n"
+        "[[shape]]\nname = \"disk\"\ntype = \"disk\"\nradius = 0.1\n";
+    for (int k = 0; k < many; ++k) shapes += "[[body]]\nshape = \"disk\"\nposition = [0, 0]\n";
+    EXPECT_EQ(faults(shapes), "");
+}
+
 }  // namespace
 }  // namespace drystone::testing

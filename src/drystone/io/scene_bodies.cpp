@@ -101,11 +101,9 @@ template <int d>
 void name_next(SceneReader<d>& reader, const Table& table) {
     const auto name = table.text("name");
     if (!name) return;
-    for (const auto& [body, taken] : reader.plan.names.bodies) {
-        if (taken == *name)
-            table.fault("name", fmt::format("\"{}\" is taken by another body", *name),
-                        "give each a name of its own");
-    }
+    if (!reader.bodies_by_name.emplace(*name, next_id(reader)).second)
+        table.fault("name", fmt::format("\"{}\" is taken by another body", *name),
+                    "give each a name of its own");
     reader.plan.names.bodies[next_id(reader)] = *name;
 }
 
@@ -248,7 +246,9 @@ void read_box(SceneReader<d>& reader, const Table& table) {
         if (!sides[static_cast<std::size_t>(s)]) continue;
         const bool low = s % 2 == 0;
         const Vec<d> normal = (low ? 1.0 : -1.0) * Vec<d>::Unit(s / 2);
-        reader.plan.names.bodies[next_id(reader)] = std::string(names[static_cast<std::size_t>(s)]);
+        const std::string name(names[static_cast<std::size_t>(s)]);
+        reader.plan.names.bodies[next_id(reader)] = name;
+        reader.bodies_by_name.emplace(name, next_id(reader));
         if (!add_wall<d>(reader, table, low ? *lower : *upper, normal, *material, Vec<d>::Zero())) return;
     }
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 namespace drystone {
@@ -354,9 +355,13 @@ template <int d>
 void read_feeds(SceneReader<d>& reader, const Table& root) {
     reader.plan.feeds.seed = reader.seed;
     for (const Table& table : root.tables("source")) read_source(reader, table);
+    std::set<std::string> taken;
     for (const Table& table : root.tables("sink")) {
         Sink<d> sink;
         sink.name = name_or_number(table);
+        if (!taken.insert(sink.name).second)
+            table.fault("name", fmt::format("\"{}\" is taken by another sink", sink.name),
+                        "give each a name of its own: it stands over its columns");
         const auto region = read_region(reader, table);
         table.finish();
         if (!region) continue;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace drystone {
 
@@ -18,11 +19,10 @@ constexpr Wanted motor_speed{"a speed in m/s (hinge: a spin in rad/s)"};
 /// By name; nothing if there is none, which is noted.
 template <int d>
 std::optional<GlobalId> find_body(const SceneReader<d>& reader, const Table& table, const std::string& name) {
+    const auto found = reader.bodies_by_name.find(name);
+    if (found != reader.bodies_by_name.end()) return found->second;
     std::vector<std::string> names;
-    for (const auto& [id, one] : reader.plan.names.bodies) {
-        if (one == name) return id;
-        names.push_back(one);
-    }
+    for (const auto& [one, id] : reader.bodies_by_name) names.push_back(one);
     table.fault("bodies", fmt::format("there is no body \"{}\"", name),
                 names.empty() ? std::string("give the bodies of the joint names") : suggestion(name, names));
     return std::nullopt;
@@ -114,11 +114,15 @@ template <int d>
 void read_joints(SceneReader<d>& reader, const Table& root) {
     static constexpr std::array<std::string_view, 6> kinds = {"ball", "hinge",    "slider",
                                                               "weld", "distance", "spring"};
+    std::set<std::string> taken;
     for (const Table& table : root.tables("joint")) {
         const std::size_t before = table.faults();
         Joint<d> joint;
         joint.name =
             table.text("name").value_or(fmt::format("joint {}", reader.plan.scene.joints.size() + 1));
+        if (!taken.insert(joint.name).second)
+            table.fault("name", fmt::format("\"{}\" is taken by another joint", joint.name),
+                        "give each a name of its own: it stands over its columns");
         table.need("type", fmt::format("one of {}", fmt::join(kinds, ", ")));
         joint.kind = static_cast<JointKind>(table.choice("type", kinds).value_or(0));
         joint.collide = table.flag("collide").value_or(false);

@@ -93,7 +93,15 @@ template <int d>
 void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
     Materials& materials = reader.plan.scene.materials;
     std::vector<PairLaw> own;  // of each material with itself
-    for (const Table& table : root.tables("material")) {
+    const std::vector<Table> tables = root.tables("material");
+    // There is a law for each two of them.
+    if (constexpr std::size_t most = 1000; tables.size() > most) {
+        root.fault("material", fmt::format("there are {} tables", tables.size()),
+                   fmt::format("give at most {} materials", most));
+        reader.faulty_materials.emplace_back();
+        return;
+    }
+    for (const Table& table : tables) {
         const std::size_t before = table.faults();
         Material material;
         table.need("name", "a name in quotes");

@@ -6,6 +6,7 @@
 #include "drystone/io/scene_table.hpp"
 
 #include <array>
+#include <map>
 
 namespace drystone {
 
@@ -29,6 +30,7 @@ struct SceneReader {
     RunPlan<d> plan;
     ShapeBook<d> shapes;
     std::vector<std::string> faulty_materials;
+    std::map<std::string, GlobalId, std::less<>> bodies_by_name;  ///< those of plan.names the other way round
     std::uint64_t seed = 1;
     bool place = true;            ///< false: grains of lattices and fills are left out; a checkpoint has them
     SceneFiles* files = nullptr;  ///< never null while reading: files that the scene names are had from here

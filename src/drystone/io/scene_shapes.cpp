@@ -376,6 +376,8 @@ std::optional<Entry<d>> read_shape_field(SceneReader<d>& reader, const Table& ta
     for (const Entry<d>& entry : book.entries) {
         if (entry.name == *name) return entry;
         names.push_back(entry.name);
+        // One of several that are drawn at random: rock/7.
+        if (!name->starts_with(entry.name + "/")) continue;
         for (const ShapeVariant<d>& variant : entry.variants) {
             if (reader.plan.names.shapes[variant.shape] == *name) return Entry<d>{*name, {variant}};
         }

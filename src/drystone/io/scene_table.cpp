@@ -133,7 +133,7 @@ void Faults::add(int line, const std::string& where, const std::string& what, co
 }
 
 void Faults::add(int line, const std::string& where, const std::string& message) {
-    constexpr std::size_t most_told = 1000, most_letters = 1000;
+    constexpr std::size_t most_letters = 1000;
     if (++count_ <= most_told)
         faults_.push_back({line, cut(where, most_letters), cut(message, most_letters)});
 }
@@ -364,7 +364,8 @@ void Table::finish() const {
     for (std::size_t k = 0; k < value_->names.size(); ++k) {
         const std::string& key = value_->names[k];
         if (!known_.contains(key))
-            faults_->add(value_->items[k].line, path(key), "there is no such field", cure_for_unknown(key));
+            faults_->add(value_->items[k].line, path(key), "there is no such field",
+                         faults_->full() ? std::string() : cure_for_unknown(key));
     }
 }
 

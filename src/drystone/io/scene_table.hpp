@@ -63,6 +63,9 @@ public:
     /// The same with a message that is already whole. What is longer than a reader would read is cut, and of many thousand faults the first are told.
     void add(int line, const std::string& where, const std::string& message);
     [[nodiscard]] std::size_t count() const { return count_; }
+    /// No more are told: words for them need not be found.
+    [[nodiscard]] bool full() const { return count_ >= most_told; }
+    static constexpr std::size_t most_told = 1000;
     /// Throws SceneError with all of them, in the order of the file's lines; nothing if there are none.
     void throw_if_any() const;
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }

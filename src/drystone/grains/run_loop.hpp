@@ -11,8 +11,12 @@
 namespace drystone {
 
 /// Throws Error after a step from which no run can go on: with bodies that are nowhere, or one so short that time stands still.
-inline void check_step(const StepRecord& record, double begin, double end, std::int64_t number) {
-    const bool goes_on = record.time > begin && end + record.h > end;
+inline void check_step(const StepRecord& record, const RunOptions& options, double begin,
+                       std::int64_t number) {
+    const double end = options.end;
+    // Of steps that adapt, one that is lost in the rounding of the end is one of more than there are.
+    const bool reaches = record.h >= options.step.h || record.time >= end || end + record.h > end;
+    const bool goes_on = record.time > begin && reaches;
     if (record.runaway < 0 && goes_on) return;
     const std::string step = fmt::format("step {}, to time {:.6g} s", number, record.time);
     if (record.runaway >= 0)
@@ -43,7 +47,7 @@ void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& 
             feed(stepping.h);
         }
         const StepRecord record = step(stepping);
-        check_step(record, begin, options.end, progress.summary.steps + 1);
+        check_step(record, options, begin, progress.summary.steps + 1);
         // Grains that came fast may have made the step shorter than it was when they came.
         if (!feeds.empty() && record.h < stepping.h)
             take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);

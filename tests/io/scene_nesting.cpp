@@ -92,6 +92,8 @@ TEST(SceneFaults, AreToldInShort) {
     const std::string one = faults("dimension = 3\n" + name + " = 1\n" + "title = 5\n");
     EXPECT_LT(one.size(), 5000U);
     EXPECT_TRUE(has(one, "there is no such field")) << one.substr(0, 300);
+    const std::string title = faults("dimension = 3\ntitle = \"" + name + "\"\n");
+    EXPECT_TRUE(has(title, "...\"; give a text of at most 4096 bytes")) << title.substr(0, 300);
     std::string many = "dimension = 3\n";
     for (int k = 0; k < 5000; ++k) many += "field" + std::to_string(k) + " = 1\n";
     EXPECT_TRUE(has(faults(many), "it has 5000 faults; these are the first 1000"));

@@ -171,33 +171,23 @@ void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rota
     }
 }
 
-/// What Scene::add_body sees to when a scene is made, and what steps rely on.
+/// What Scene::add_body sees to when a scene is made, and what steps rely on. `has_volume`: of the body's shape; walls and surfaces have none.
 template <int d>
-void check_body(const hdf5::Group& group, const Scene<d>& scene, const Bodies<d>& bodies, std::size_t i) {
+void check_body(const hdf5::Group& group, const Domain<d>& domain, const Bodies<d>& bodies, std::size_t i,
+                bool has_volume) {
     const auto told = [&](const std::string& name, const std::string& what) {
         refuse(group, name, fmt::format("{} for body {}", what, bodies.id[i]));
     };
-    const Shape<d>& shape = scene.shapes[static_cast<std::size_t>(bodies.shape[i])];
-    const bool wall = std::holds_alternative<HalfSpace<d>>(shape);
     if (!(bodies.size[i] >= 1 / most_number)) told("size", fmt::format("holds {}", bodies.size[i]));
-    if (bodies.motion[i] == Motion::free) {
-        if (!(bodies.mass[i] >= least_mass)) told("mass", fmt::format("holds {}", bodies.mass[i]));
-        if (!(bodies.inertia[i].minCoeff() >= least_mass)) told("inertia", "is not positive");
-        const double volume = mass_properties<d>(shape).volume;
-        if (!(volume > 0 && std::isfinite(volume))) told("motion", "lets a wall or a surface go,");
-        // Brought into the cell after every step.
-        const Domain<d>& domain = scene.domain;
-        for (int k = 0; k < d; ++k)
-            if (domain.period[k] > 0 && !(std::abs(bodies.position[i][k] - domain.lower[k] -
-                                                   0.5 * domain.period[k]) <= domain.period[k]))
-                told("position", "is outside of the periodic cell");
-    }
-    if (!wall) return;
-    if (!bodies.spin[i].isZero(0)) told("spin", "turns a wall,");
-    const Vec<d> normal = matrix(bodies.rotation[i]).col(d - 1);
+    if (bodies.motion[i] != Motion::free) return;
+    if (!(bodies.mass[i] >= least_mass)) told("mass", fmt::format("holds {}", bodies.mass[i]));
+    if (!(bodies.inertia[i].minCoeff() >= least_mass)) told("inertia", "is not positive");
+    if (!has_volume) told("motion", "lets a wall or a surface go,");
+    // Brought into the cell after every step.
     for (int k = 0; k < d; ++k)
-        if (scene.domain.period[k] > 0 && std::abs(normal[k]) > 1e-5)
-            told("rotation", "has a wall end a periodic direction,");
+        if (domain.period[k] > 0 &&
+            !(std::abs(bodies.position[i][k] - domain.lower[k] - 0.5 * domain.period[k]) <= domain.period[k]))
+            told("position", "is outside of the periodic cell");
 }
 
 template <int d>
@@ -236,7 +226,13 @@ Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Row
     for (std::size_t i = 0; i < count; ++i)
         for (std::size_t k = 0; k < d; ++k)
             bodies.image[i][static_cast<Eigen::Index>(k)] = static_cast<std::int32_t>(image[d * i + k]);
-    for (std::size_t i = 0; i < count; ++i) check_body(group, scene, bodies, i);
+    std::vector<bool> has_volume;
+    for (const Shape<d>& shape : scene.shapes) {
+        const double volume = mass_properties<d>(shape).volume;
+        has_volume.push_back(volume > 0 && std::isfinite(volume));
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        check_body(group, scene.domain, bodies, i, has_volume[static_cast<std::size_t>(bodies.shape[i])]);
     return bodies;
 }
 

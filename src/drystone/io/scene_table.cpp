@@ -279,8 +279,12 @@ std::optional<std::vector<std::vector<double>>> Table::rows_of(std::string_view 
 std::optional<std::string> Table::text(std::string_view key) const {
     const Value* found = value(key);
     if (found == nullptr) return std::nullopt;
-    if (found->kind == Value::Kind::text && !found->text.empty()) return found->text;
-    fault(key, shown(*found), "give a text in quotes");
+    constexpr std::size_t most = 4096;  // as long as a path may be
+    if (found->kind == Value::Kind::text && !found->text.empty() && found->text.size() <= most)
+        return found->text;
+    fault(key, shown(*found),
+          found->text.size() > most ? fmt::format("give a text of at most {} bytes", most)
+                                    : std::string("give a text in quotes"));
     return std::nullopt;
 }
 

@@ -90,7 +90,7 @@ void run(const char* file, bool from_before, bool each, long long most_steps) {
         worst = std::max(worst, residual);
         mean += residual;
         constraints = step.contacts.size();
-        integrate(scene, step.h, 1.0, step.v_free, solution.v, 1);
+        integrate(scene, step.h, 1.0, solution.v, 1);
     }
     fmt::print(
         "{{\"start\":\"{}\",\"test\":\"{}\",\"time\":{:.6g},\"steps\":{},\"passes\":{},\"mean_passes\":{:.4g}"

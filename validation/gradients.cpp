@@ -58,7 +58,7 @@ void run(const char* file, const std::string& name, long long most_steps) {
         });
         active = (lambda.array() > 0).count();
         ++steps;
-        integrate(scene, step.h, 1.0, step.v_free, solution.v, 1);
+        integrate(scene, step.h, 1.0, solution.v, 1);
     }
     fmt::print(
         "{{\"solver\":\"{}\",\"time\":{:.6g},\"steps\":{},\"iterations\":{},\"constraints\":{},\"walls\":{},"

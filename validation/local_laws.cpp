@@ -104,7 +104,7 @@ void run(const char* file, const std::string& name, double tolerance, double rho
         }
         ++steps;
         contacts = W.problem().blocks();
-        integrate(scene, step.h, theta, step.v_free, solution.v, 1);
+        integrate(scene, step.h, theta, solution.v, 1);
     }
     fmt::print(
         "{{\"law\":\"{}\",\"rho\":{},\"time\":{:.6g},\"steps\":{},\"steps_with_contacts\":{},\"sweeps\":{},"

@@ -31,7 +31,7 @@ inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& optio
         if (scene.bodies.is_free(i)) largest = std::max(largest, scene.outer_radius(i));
     step.reach.assign(scene.bodies.count(), 0.5 * largest);
     step.h = choose_step(scene, options.h, options.displacement);
-    free_velocities(scene, step.h, 1, step.v_free);
+    free_velocities(scene, step.h, 1.0, 1, step.v_free);
     detect<3>(scene, step.reach, options.detect, step.neighbours, step.contacts);
     assemble(scene, step.contacts, step.v_free, {.h = step.h}, step.assembled);
 }
@@ -39,7 +39,7 @@ inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& optio
 /// Barboteu and Dumont (2017), section 3.2: pairs that overlap at half a step.
 inline void prepare_overlapping(Scene<3>& scene, const StepOptions& options, PaperStep& step) {
     step.h = options.h;
-    free_velocities(scene, step.h, 1, step.v_free);
+    free_velocities(scene, step.h, 1.0, 1, step.v_free);
     const std::vector<double> reach(scene.bodies.count(), 0.0);
     const auto position = scene.bodies.position;
     const auto rotation = scene.bodies.rotation;

@@ -64,6 +64,7 @@ Json info_of_checkpoint(const std::string& path) {
             object["time"] = run.plan.scene.time;
             object["steps"] = run.progress.summary.steps;
             object["unsolved"] = run.progress.summary.unsolved;
+            object["frozen_shift"] = run.progress.summary.frozen;
             object["contacts"] = run.warm.key.size();
             object["frames"] = checkpoint.observers.frame;
         },

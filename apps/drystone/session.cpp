@@ -140,7 +140,7 @@ private:
         if (observers_) observers_->after_step(run_.plan.scene, memory_, record, run_.progress);
         log_.progress([&] { return line_of(record); });
         bool go_on = true;
-        if (record.solve.status != Status::solved) go_on = after_failure(record);
+        if (!is_met(record.solve.status)) go_on = after_failure(record);
         // The end's own checkpoint is written when the last lines and frames are.
         const bool ends = !go_on || at_end(run_);
         // What follows from signals and clocks is not the same on all ranks: one that knows is enough.
@@ -186,10 +186,13 @@ private:
         const std::string meaning = report.status == Status::infeasible
                                         ? " (no motion satisfies all contacts: something is crushed)"
                                         : "";
-        log_.fault(fmt::format("step {} at time {:.6g} s was not solved: {}{}, residual {:.1e}; {}",
-                               summary().steps, record.time, drystone::name_of(report.status), meaning,
-                               report.residual.value, report.message),
-                   told);
+        log_.fault(
+            fmt::format(
+                "step {} at time {:.6g} s was not solved: {}{}, residual {:.1e}, the worst contact wrong "
+                "by {:.1e} m/s; {}",
+                summary().steps, record.time, drystone::name_of(report.status), meaning,
+                report.residual.value, report.residual.law.velocity, report.message),
+            told);
         if (part_) {
             log_.fault(
                 "a problem is saved by one rank alone: resume the last checkpoint on one, and the same step "
@@ -207,7 +210,7 @@ private:
         const fs::path file = fs::path(options_.output) / fmt::format("failed_step_{}.hdf5", summary().steps);
         ProblemFile saved;
         saved.problem = memory_.assembled.problem;
-        saved.guesses = {memory_.solution};
+        saved.guesses = {Delassus(saved.problem).complete(memory_.start), memory_.solution};
         saved.title = run_.plan.title;
         saved.description = fmt::format("step {} of the scene {}, at time {} s", summary().steps,
                                         run_.files.scene.filename().string(), record.time);
@@ -324,11 +327,15 @@ private:
         const StepSeconds& seconds = sum.seconds;
         const std::string infeasible =
             sum.infeasible > 0 ? fmt::format(", {} of them infeasible", sum.infeasible) : "";
+        const std::string frozen = sum.frozen > 0
+                                       ? fmt::format(", {} with a frozen shift (worst error {:.2g})",
+                                                     sum.frozen, sum.worst_shift_error)
+                                       : "";
         std::string stop = reason_text(run_.progress.stopped);
         if (!stop.empty()) stop = "; " + stop;
         std::vector<std::string> lines = {
-            fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}", run_.plan.title, sum.steps,
-                        run_.plan.scene.time, sum.unsolved, infeasible, stop),
+            fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}{}", run_.plan.title, sum.steps,
+                        run_.plan.scene.time, sum.unsolved, infeasible, frozen, stop),
             fmt::format("worst residual {:.1e}, worst overlap {:.2e} m ({:.1e} radii), {} iterations",
                         sum.worst_residual, sum.worst_overlap, sum.worst_relative_overlap, sum.iterations),
             fmt::format(
@@ -348,6 +355,7 @@ private:
                 seconds.forces > 0 ? fmt::format("elastic limit {}, ", seconds_text(seconds.forces)) : "",
                 seconds_text(seconds.integrate), seconds_text(seconds.account),
                 seconds_text(observers_ ? observers_->frame_seconds() : 0.0))};
+        for (std::string& line : meanings()) lines.push_back(std::move(line));
         if (forces_missed() > 0)
             lines.push_back(
                 fmt::format("the forces of the elastic limit were not found {} times; those of the solver "
@@ -361,6 +369,52 @@ private:
             lines.push_back(fmt::format("{} frames, measurements and checkpoint.h5 in {}",
                                         observers_->frames(), options_.output));
         return lines;
+    }
+
+    /// What steps that were not solved as asked mean, and the one thing to change.
+    [[nodiscard]] std::vector<std::string> meanings() const {
+        const RunSummary& sum = summary();
+        const bool strict_law = run_.plan.options.step.solve.law == Law::coulomb && !may_freeze();
+        std::vector<std::string> lines;
+        if (sum.infeasible > 0) {
+            lines.emplace_back(
+                "infeasible: bodies are crushed between others that do not yield, or start inside each "
+                "other; they "
+                "went on with the impulses of the step before. Give them room (drystone check tells of "
+                "overlaps "
+                "at the start)");
+        }
+        if (sum.unsolved > sum.infeasible) {
+            lines.push_back(fmt::format(
+                "not solved: these steps went on with the best motion that was found, its worst contact "
+                "wrong by {:.1e} "
+                "m/s. To have them solved {}",
+                sum.worst_velocity,
+                strict_law ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\")"
+                           : "shorten [time] step; if that error is small to you, raise [solver] tolerance"));
+        }
+        if (sum.frozen > 0) {
+            lines.push_back(
+                fmt::format("frozen shift: in these steps friction took how fast contacts slide from the "
+                            "step before, which let "
+                            "bodies approach by at most {:.1e} m too much in a step. A shorter [time] step "
+                            "makes it less; [solver] "
+                            "law = \"coulomb-strict\" forbids it",
+                            sum.worst_closing));
+        }
+        if (sum.jumps > 0) {
+            lines.push_back(fmt::format(
+                "overlaps grew by up to {:.2g} radii in a step, more than its solution allows, after {} "
+                "steps: bodies "
+                "move or turn too far in one. Shorten [time] step, or let it adapt ([time] displacement)",
+                sum.worst_jump, sum.jumps));
+        }
+        return lines;
+    }
+
+    [[nodiscard]] bool may_freeze() const {
+        const auto* brief = std::get_if<BriefOptions>(&run_.plan.options.step.solve.solver);
+        return brief != nullptr && brief->guarded;
     }
 
     [[nodiscard]] std::int64_t forces_missed() const {
@@ -378,6 +432,12 @@ private:
             {"steps", sum.steps},
             {"unsolved", sum.unsolved},
             {"infeasible", sum.infeasible},
+            {"frozen_shift", sum.frozen},
+            {"worst_shift_error", sum.worst_shift_error},
+            {"worst_closing", sum.worst_closing},
+            {"worst_velocity_error", sum.worst_velocity},
+            {"overlap_jumps", sum.jumps},
+            {"worst_overlap_jump", sum.worst_jump},
             {"forces_missed", forces_missed()},
             {"stopped", reason_text(run_.progress.stopped)},
             {"worst_residual", sum.worst_residual},

@@ -35,17 +35,23 @@ Polyhedron irregular(const Noise& noise, std::uint64_t number) {
 
 }  // namespace
 
-Scene<3> box_of_grains(GrainKind kind, Index count, double diameter) {
-    const Noise noise(7);
+namespace {
+
+/// The first `count` places of the lattice are taken.
+Scene<3> fill_box(GrainKind kind, const BoxShape& box, Index count, double diameter) {
+    const Noise noise(box.seed);
     Scene<3> scene;
     scene.materials.add({"stone", 2500}, {0.5, 0, 0});
     scene.gravity = {0, 0, -9.81};
-    const auto side = static_cast<Index>(std::max(1.0, std::round(std::cbrt(count))));
-    const double spacing = 1.11 * diameter, width = spacing * side;
+    const double spacing = 1.11 * diameter, width = spacing * box.side;
     add_wall(scene, Vec<3>::Zero(), Vec<3>::UnitZ());
     for (int k = 0; k < 2; ++k) {
-        add_wall(scene, Vec<3>::Zero(), Vec<3>::Unit(k));
-        add_wall(scene, width * Vec<3>::Unit(k), -Vec<3>::Unit(k));
+        if (box.periodic) {
+            scene.domain.period[k] = width;
+        } else {
+            add_wall(scene, Vec<3>::Zero(), Vec<3>::Unit(k));
+            add_wall(scene, width * Vec<3>::Unit(k), -Vec<3>::Unit(k));
+        }
     }
     std::vector<Index> shapes;
     if (kind == GrainKind::spheres) {
@@ -58,7 +64,7 @@ Scene<3> box_of_grains(GrainKind kind, Index count, double diameter) {
         BodyPlan<3> grain;
         grain.shape = shapes[i % shapes.size()];
         grain.size = diameter / 2 * (1 + 0.1 * noise(object, 0));
-        const Vec<3> site(i % side, (i / side) % side, i / (side * side));
+        const Vec<3> site(i % box.side, (i / box.side) % box.side, i / (box.side * box.side));
         // Shaken by no more than keeps neighbours apart.
         grain.pose.position =
             spacing * (site + Vec<3>::Constant(0.5)) + 0.005 * diameter * noise.vector(object, 1);
@@ -67,6 +73,17 @@ Scene<3> box_of_grains(GrainKind kind, Index count, double diameter) {
         scene.add_body(grain);
     }
     return scene;
+}
+
+}  // namespace
+
+Scene<3> box_of_grains(GrainKind kind, const BoxShape& shape, double diameter) {
+    return fill_box(kind, shape, shape.side * shape.side * shape.layers, diameter);
+}
+
+Scene<3> box_of_grains(GrainKind kind, Index count, double diameter) {
+    const auto side = static_cast<Index>(std::max(1.0, std::round(std::cbrt(count))));
+    return fill_box(kind, {.side = side}, count, diameter);
 }
 
 void settle(Scene<3>& scene, StepMemory<3>& memory) {
@@ -92,6 +109,14 @@ void settle(Scene<3>& scene, StepMemory<3>& memory) {
     };
     run(200, 60, 1);
     run(200, 150, 0.9);
+    // A deep column is not at rest yet: its weight is felt at the bottom after as many steps as it has layers.
+    const auto still = [&] {
+        double mass = 0;
+        for (Index i = 0; i < scene.bodies.count(); ++i)
+            if (scene.bodies.is_free(i)) mass += scene.bodies.mass[i];
+        return 2 * energy_of(scene).kinetic < mass * std::pow(0.1 * scene.gravity.norm() * 1e-3, 2);
+    };
+    for (int more = 0; more < 20 && !still(); ++more) run(100, 150, 0.9);
     scene.materials.set(0, 0, law);
 }
 

@@ -105,9 +105,10 @@ TEST(Balances, PileOfAThousand) {
             if (record.solve.residual.value > 1e-3) ++above;
             return true;
         });
-    EXPECT_LT(run.unsolved, run.steps / 3);
-    EXPECT_LT(above, run.steps / 5);
-    EXPECT_LT(run.worst_relative_overlap, 1e-4);
+    EXPECT_EQ(run.unsolved, 0);
+    EXPECT_EQ(above, 0);
+    EXPECT_LT(run.worst_relative_overlap,
+              1e-2);  // 1e-4 by the exact law; a frozen shift lets sliding contacts close
     EXPECT_LT(energy, 1e-3 * fall);
     EXPECT_GT(run.work.dissipated(), 0);
     // At rest the floor bears the weight: vertical impulses of the floor per step equal m g h.

@@ -141,7 +141,7 @@ double fixed_point_iterations(double mu, double h) {
     double s = 0;
     int iterations = 0, steps = 0;
     while (scene.time < 8 - 1e-9) {
-        free_velocities(scene, h, 1, v_free);
+        free_velocities(scene, h, 1.0, 1, v_free);
         // The plane is always a constraint, as in the paper: every pair is.
         const std::vector<double> reach(scene.bodies.count(), 10.0);
         detect<2>(scene, reach, {}, neighbours, contacts);
@@ -162,7 +162,7 @@ double fixed_point_iterations(double mu, double h) {
             if (change <= 1e-2) break;
         }
         ++steps;
-        integrate(scene, h, 1.0, v_free, solution.v, 1);
+        integrate(scene, h, 1.0, solution.v, 1);
     }
     return static_cast<double>(iterations) / steps;
 }

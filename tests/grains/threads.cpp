@@ -117,7 +117,7 @@ Outcome<d> run(const Scene<d>& start, const StepOptions& options, int steps, boo
         if (restless && (i * 7) % 5 == 3) out.memory.neighbours.valid = false;
         const StepRecord record = step(out.scene, options, out.memory);
         out.contacts += record.contacts;
-        out.unsolved += record.solve.status == Status::solved ? 0 : 1;
+        out.unsolved += is_met(record.solve.status) ? 0 : 1;
     }
     out.searches = out.memory.neighbours.searches;
     return out;

@@ -190,10 +190,10 @@ TEST(Checkpoint, SaysWhichVersionItIsOf) {
     const Scratch scratch;
     write_checkpoint(scratch.file("c.h5"), sample().state(), "0.9.0");
     std::string bytes = bytes_of(scratch.file("c.h5"));
-    bytes.replace(bytes.find("version 2"), 9, "version 3");
+    bytes.replace(bytes.find("version 3"), 9, "version 4");
     std::ofstream(scratch.file("c.h5"), std::ios::binary) << bytes;
     const std::string message = message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0"); });
-    for (const char* part : {"of version 3", "written by drystone 0.9.0", "this is drystone 0.1.0",
+    for (const char* part : {"of version 4", "written by drystone 0.9.0", "this is drystone 0.1.0",
                              "resume it with drystone 0.9.0"})
         EXPECT_NE(message.find(part), std::string::npos) << message;
 }

@@ -111,7 +111,7 @@ void forge(const std::string& file) {
     }
     if (bytes.size() < header_size) return;
     const auto header = [&](const std::string& sum) {
-        std::string text = fmt::format("drystone checkpoint\nversion 2\nprogram test\nlength {}\nxxh3 {}\n",
+        std::string text = fmt::format("drystone checkpoint\nversion 3\nprogram test\nlength {}\nxxh3 {}\n",
                                        bytes.size(), sum);
         text.resize(header_size, '\n');
         return text;

@@ -39,22 +39,25 @@ TEST(GaussSeidel, KernelsAgree) {
     const ConeProblem p = coulomb_bodies(4);
     const Delassus W(p);
     // A few sweeps, not a solution: the kernels walk the same way. Validation 15: matrix-free and explicit alike.
-    std::vector<Vector> results;
-    for (SweepKernel kernel : {SweepKernel::any, SweepKernel::explicit_matrix, SweepKernel::rigid}) {
-        GaussSeidelOptions options;
-        options.kernel = kernel;
-        Vector r = Vector::Zero(p.rows());
-        run_sweeps(W, Law::coulomb, options, 20, r);
-        results.push_back(r);
+    for (const Law law : {Law::coulomb, Law::associated}) {
+        std::vector<Vector> results;
+        for (SweepKernel kernel : {SweepKernel::any, SweepKernel::explicit_matrix, SweepKernel::rigid}) {
+            GaussSeidelOptions options;
+            options.kernel = kernel;
+            Vector r = Vector::Zero(p.rows());
+            run_sweeps(W, law, options, 20, r);
+            results.push_back(r);
+        }
+        EXPECT_LT((results[1] - results[0]).norm(), 1e-11 * results[0].norm());
+        EXPECT_LT((results[2] - results[0]).norm(), 1e-11 * results[0].norm());
     }
-    EXPECT_LT((results[1] - results[0]).norm(), 1e-11 * results[0].norm());
-    EXPECT_LT((results[2] - results[0]).norm(), 1e-11 * results[0].norm());
 }
 
 TEST(GaussSeidel, EveryAccelerationAndKernelSolves) {
     const ConeProblem p = coulomb_bodies(6);
     const Delassus W(p);
-    for (Acceleration a : {Acceleration::none, Acceleration::momentum, Acceleration::conjugate}) {
+    for (Acceleration a :
+         {Acceleration::none, Acceleration::momentum, Acceleration::conjugate, Acceleration::anderson}) {
         for (SweepKernel kernel : {SweepKernel::any, SweepKernel::explicit_matrix, SweepKernel::rigid}) {
             GaussSeidelOptions options;
             options.acceleration = a;

@@ -46,7 +46,7 @@ double judged(const Cone& cone, const BlockMatrix& W, const BlockVector& b, cons
     const Delassus D(p);
     const Vector impulse = r,
                  u = W * r + b;  // u by plain arithmetic: the block itself is under test, not the operator
-    return law_residual(D, impulse, u, law);
+    return law_residual(D, impulse, u, law).mean;
 }
 
 /// Random block with eigenvalues spread over `condition` decades, in a random frame.

@@ -24,6 +24,9 @@ struct BlockSparse {
     std::vector<double> value;
 };
 
+/// Begins where Eigen's own vectors do: which terms of a product it takes together follows from where its result lies, and so would the last bit.
+using AlignedNumbers = std::vector<double, Eigen::aligned_allocator<double>>;
+
 class Delassus {
 public:
     /// Keeps a reference to the problem, and to the exchange (nullptr: one rank).
@@ -39,10 +42,13 @@ public:
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
     [[nodiscard]] int threads() const { return threads_; }
+    /// Of the factorisations that solvers make. (That of a mass that couples bodies is made before this can be said, and is fast.)
+    [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
+    void set_arithmetic(Arithmetic arithmetic) { arithmetic_ = arithmetic; }
     /// True if the mass is block diagonal, so that Hw exists.
     [[nodiscard]] bool whitened() const { return !data_->Hw.empty() || problem_->H.value.empty(); }
     /// Hw, laid out like problem().H.value. Only if whitened().
-    [[nodiscard]] const std::vector<double>& whitened_rows() const { return data_->Hw; }
+    [[nodiscard]] const AlignedNumbers& whitened_rows() const { return data_->Hw; }
 
     /// Free relative velocity, size rows().
     [[nodiscard]] const Vector& b() const { return b_; }
@@ -114,12 +120,12 @@ private:
 
     /// What copies share: all that does not depend on b.
     struct Data {
-        std::vector<double> Hw;  // whitened rows
-        std::vector<double> G;   // per body, row by row
+        AlignedNumbers Hw;  // whitened rows
+        AlignedNumbers G;   // per body, row by row
         std::optional<Factor> factor;
         std::vector<Index> body_start, body_block, body_entry;  // entries of H by body, in block order
         Vector v_free;
-        std::vector<double> diagonal;
+        AlignedNumbers diagonal;
         std::vector<std::int64_t> diagonal_start;
         Vector stiffness, length;
         std::optional<BlockSparse> matrix;
@@ -127,6 +133,7 @@ private:
 
     const ConeProblem* problem_;
     int threads_;
+    Arithmetic arithmetic_ = Arithmetic::fast;
     const Exchange* exchange_;
     std::shared_ptr<Data> data_;
     Vector b_;

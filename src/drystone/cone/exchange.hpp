@@ -12,6 +12,7 @@
 
 #include "drystone/base/exact_sum.hpp"
 #include "drystone/base/types.hpp"
+#include "drystone/cone/problem.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,22 @@
 #include <vector>
 
 namespace drystone {
+
+/// The problem of all ranks as one rank would have it, to the bit: what cannot be shared is solved on each of them alike.
+struct WholeProblem {
+    ConeProblem problem;
+    Vector r;                  ///< impulses of all its blocks
+    std::vector<Index> block;  ///< by block of this rank: its number in the whole
+
+    /// Rows of the blocks that this rank holds, from those of the whole.
+    [[nodiscard]] Vector part_of(const Vector& rows, const ConeProblem& part) const {
+        Vector out(part.rows());
+        for (Index i = 0; i < part.blocks(); ++i)
+            out.segment(part.offset[i], part.cones[i].dim) =
+                rows.segment(problem.offset[block[i]], part.cones[i].dim);
+        return out;
+    }
+};
 
 struct Exchange {
     /// Bodies that tiles of `colour` have changed: their numbers (`stride` per body, from data + body * stride on) go to every rank that
@@ -30,6 +47,8 @@ struct Exchange {
     std::function<void(double* data, int stride)> share_bodies;
     /// Rows of blocks, from the rank that visits the block to every rank that holds it.
     std::function<void(Vector& rows)> share_rows;
+    /// The whole problem on every rank, and the impulses that go with these.
+    std::function<WholeProblem(const Vector& r)> whole;
     /// Sums over ranks, exact.
     std::function<void(std::span<ExactSum>)> sum;
     /// The largest over ranks.

@@ -1,7 +1,8 @@
 // Direct solution of sparse linear systems: one seam, MUMPS where the build found it, Eigen otherwise.
 //
 // MUMPS (sequential, CeCILL-C) is several times faster than Eigen's simplicial factorisation on problems of contacts in 3D;
-// CHOLMOD's supernodal part would be as fast but is GPL.
+// CHOLMOD's supernodal part would be as fast but is GPL. But its bits follow where memory happens to lie: a step of a simulation, which must be
+// the same whenever it is made, takes Eigen's.
 #pragma once
 
 #include "drystone/cone/problem.hpp"
@@ -16,9 +17,14 @@ enum class Symmetry : std::uint8_t {
     general,
 };
 
+enum class Arithmetic : std::uint8_t {
+    fast,        ///< the last bits may differ from call to call
+    repeatable,  ///< the same bits for the same numbers
+};
+
 class Factor {
 public:
-    explicit Factor(Symmetry symmetry);
+    explicit Factor(Symmetry symmetry, Arithmetic arithmetic = Arithmetic::fast);
     ~Factor();
     Factor(Factor&&) noexcept;
     Factor& operator=(Factor&&) noexcept;
@@ -30,8 +36,7 @@ public:
     void solve(Eigen::Ref<Eigen::MatrixXd> x) const;
 
 private:
-    struct Body;
-    std::unique_ptr<Body> body_;
+    std::unique_ptr<class Factorisation> body_;
 };
 
 }  // namespace drystone

@@ -1,10 +1,12 @@
 #include "drystone/cone/judge.hpp"
 
+#include "drystone/base/parallel.hpp"
 #include "drystone/cone/complementarity.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace drystone {
 
@@ -12,41 +14,53 @@ namespace {
 
 using Small = std::array<double, max_block>;
 
-/// |r - P_K(r - (u + s) / stiffness)|^2 * stiffness of one block, torques measured by its length (eqs 10, 11);
-/// |r|^2 * stiffness; and |b|^2 / stiffness if r = 0 would break the law of this block, else 0: contacts that stay open,
-/// however fast they part or wide they gape, must not make the scale of the others (eq. 12).
+/// Of one block, torques measured by its length (eq. 10). All are velocities, squared, so that neither tiny nor huge masses under- or overflow.
 struct BlockError {
-    double natural = 0, at_stake = 0, impulse = 0;
+    double natural = 0;  ///< |stiffness e|^2, e its natural map (eq. 11)
+    double at_stake =
+        0;  ///< |b|^2 if r = 0 would break the law of this block, else 0: contacts that stay open, however fast they part or
+            ///< wide they gape, must not make the scale of the others (eq. 12)
+    double impulse = 0;  ///< |stiffness r|^2
 };
 
-double natural_map(const Cone& cone, const Small& r, const Small& u, double stiffness, Law law) {
+/// |r - P_K(r - rho (u + s))|^2.
+double natural_map(const Cone& cone, const Small& r, const Small& u, double rho, Law law) {
     Small x{};
     const double s = shift(cone, std::span(u).first(cone.dim), law);
-    for (int c = 0; c < cone.dim; ++c) x[c] = r[c] - (u[c] + (c == 0 ? s : 0.0)) / stiffness;
+    for (int c = 0; c < cone.dim; ++c) x[c] = r[c] - rho * (u[c] + (c == 0 ? s : 0.0));
     project(cone, std::span(x).first(cone.dim));
     double sum = 0;
     for (int c = 0; c < cone.dim; ++c) sum += (r[c] - x[c]) * (r[c] - x[c]);
-    return sum * stiffness;
+    return sum;
+}
+
+/// The set of impulses of a block, times a factor: a cone stays as it is, what bounds it by itself grows.
+Cone scaled(Cone cone, double factor) {
+    if (cone.kind == ConeKind::truncated) cone.coefficient[1] *= factor;
+    if (cone.kind == ConeKind::interval) {
+        cone.coefficient[0] *= factor;
+        cone.coefficient[1] *= factor;
+    }
+    return cone;
 }
 
 BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law) {
     const Cone& original = W.problem().cones[i];
     const double length = W.length(i), stiffness = W.stiffness(i);
-    const Cone cone = with_torques_scaled(original, length);
+    const Cone cone = scaled(with_torques_scaled(original, length), stiffness);
     const double* b = W.b().data() + W.problem().offset[i];
     Small rs{}, us{}, bs{}, zero{};
     BlockError error;
     for (int c = 0; c < cone.dim; ++c) {
         const double l = is_torque(original, c) ? length : 1.0;
-        rs[c] = r[c] / l;
+        rs[c] = stiffness * r[c] / l;
         us[c] = u[c] * l;
         bs[c] = b[c] * l;
         error.impulse += rs[c] * rs[c];
     }
-    error.impulse *= stiffness;
-    error.natural = natural_map(cone, rs, us, stiffness, law);
-    if (natural_map(cone, zero, bs, stiffness, law) > 0) {
-        for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c] / stiffness;
+    error.natural = natural_map(cone, rs, us, 1.0, law);
+    if (natural_map(cone, zero, bs, 1.0, law) > 0) {
+        for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c];
     }
     return error;
 }
@@ -56,26 +70,101 @@ BlockError block_error(const Delassus& W, Index i, const double* r, const double
 /// A thousandth keeps them out of the scale until rounding in W r comes near.
 constexpr double impulse_weight = 1e-3;
 
+/// Velocities at stake at a body are taken to be at least this part of the largest in the problem (eq. 12a): what an impact far away
+/// sends through a packing fades out somewhere.
+constexpr double faintest = 1e-6;
+
 double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
+
+/// Squared velocities at stake at each body: the largest |b| at stake, and the largest change of velocity by its impulses, among its blocks.
+std::vector<double> stakes_of_bodies(const Delassus& W, const std::vector<BlockError>& errors,
+                                     const Vector& r) {
+    const ConeProblem& p = W.problem();
+    const int m = p.body_dim;
+    Vector z;
+    W.gather(r, z);
+    std::vector<double> change(p.H.body.size());  // by entry of H
+    parallel_for(W.threads(), p.blocks(), [&](Index i) {
+        const int d = p.cones[i].dim;
+        const double* A = W.whitened_rows().data() + p.H.value_start[i];
+        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+            const double* zj = z.data() + static_cast<std::ptrdiff_t>(p.H.body[k]) * m;
+            change[k] = errors[i].at_stake;
+            double squared = 0;
+            for (int a = 0; a < d; ++a) {
+                double u = 0;
+                for (int c = 0; c < m; ++c, ++A) u += *A * zj[c];
+                if (is_torque(p.cones[i], a)) u *= W.length(i);
+                squared += u * u;
+            }
+            change[k] = std::max(change[k], squared);
+        }
+    });
+    std::vector<double> stake(p.bodies, 0.0);
+    for (std::size_t k = 0; k < change.size(); ++k)
+        stake[p.H.body[k]] = std::max(stake[p.H.body[k]], change[k]);
+    // A body's owner holds all of its blocks, other ranks some.
+    if (W.exchange() != nullptr) W.exchange()->share_bodies(stake.data(), 1);
+    return stake;
+}
+
+/// Eq. 12a, squared, and the largest error itself, squared.
+struct Worst {
+    double relative = 0, error = 0;
+};
+
+Worst worst_of(const Delassus& W, const std::vector<BlockError>& errors, const Vector& r) {
+    const ConeProblem& p = W.problem();
+    double largest = 0;
+    for (const BlockError& e : errors) largest = std::max(largest, e.at_stake);
+    std::vector<double> stake;
+    if (W.whitened()) {
+        stake = stakes_of_bodies(W, errors, r);
+        for (const double x : stake) largest = std::max(largest, x);
+    }
+    largest = W.largest(largest);
+    Worst worst;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        if (!W.counts(i) || errors[i].natural == 0) continue;
+        worst.error = std::max(worst.error, errors[i].natural);
+        // Where the mass couples bodies all are near each other.
+        double near = W.whitened() ? faintest * faintest * largest : largest;
+        if (W.whitened())
+            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) near = std::max(near, stake[p.H.body[k]]);
+        worst.relative =
+            std::max(worst.relative, ratio(errors[i].natural, std::max(near, errors[i].at_stake)));
+    }
+    return {W.largest(worst.relative), W.largest(worst.error)};
+}
 
 }  // namespace
 
-double law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
+double LawResidual::value() const {
+    return std::isnan(mean) || std::isnan(worst) ? std::nan("") : std::max(mean, worst / worst_allowance);
+}
+
+LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
     const ConeProblem& p = W.problem();
+    std::vector<BlockError> errors(p.blocks());
+    parallel_for(W.threads(), p.blocks(), [&](Index i) {
+        errors[i] = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
+    });
     std::array<ExactSum, 3> sums;
     auto& [natural, at_stake, impulse] = sums;
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i)) continue;
-        const BlockError e = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
-        natural.add(e.natural);
-        at_stake.add(e.at_stake);
-        impulse.add(e.impulse);
+        natural.add(errors[i].natural / W.stiffness(i));
+        at_stake.add(errors[i].at_stake / W.stiffness(i));
+        impulse.add(errors[i].impulse / W.stiffness(i));
     }
     W.add_up(sums);
     const double error = std::sqrt(natural.value());
     const double scale =
         std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
-    return std::isnan(error) || std::isnan(scale) ? std::nan("") : ratio(error, scale);
+    // Impulses that have run away overflow: a scale without bound would make every error small.
+    if (!std::isfinite(error) || !std::isfinite(scale)) return {std::nan(""), std::nan(""), std::nan("")};
+    const Worst worst = worst_of(W, errors, r);
+    return {ratio(error, scale), std::sqrt(worst.relative), std::sqrt(worst.error)};
 }
 
 double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
@@ -183,14 +272,22 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
 Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
     Residual out;
     const ConeProblem& p = W.problem();
-    if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs()) {
-        out.value = out.law = out.momentum = std::nan("");
+    if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
+        (solution.shift.size() > 0 && solution.shift.size() != p.blocks())) {
+        out.value = out.law.mean = out.law.worst = out.momentum = std::nan("");
         return out;
+    }
+    if (solution.shift.size() > 0) {
+        ConeSolution shifted = solution;
+        shifted.shift.resize(0);
+        for (Index i = 0; i < p.blocks(); ++i) shifted.u[p.offset[i]] += solution.shift[i];
+        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated);
     }
     out.law = law_residual(W, solution.r, solution.u, law);
     out.momentum = momentum_residual(W, solution);
-    out.value =
-        std::isnan(out.law) || std::isnan(out.momentum) ? std::nan("") : std::max(out.law, out.momentum);
+    out.value = std::isnan(out.law.value()) || std::isnan(out.momentum)
+                    ? std::nan("")
+                    : std::max(out.law.value(), out.momentum);
     out.siconos = siconos_residual(W, solution.r, solution.u, law);
     out.bogus = bogus_residual(W, solution.r, solution.u, law);
     return out;

@@ -73,6 +73,9 @@ struct ConeProblem {
     Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
     std::vector<Cone> cones;          ///< one per block
     std::vector<Index> offset = {0};  ///< block i holds components [offset[i], offset[i+1])
+    /// The shift s(u) (eq. 4) at the velocities before the step, one number per block; empty: not known. The guarded law (solve/guarded.hpp)
+    /// needs it, the problem itself does not.
+    Vector shift_before;
     Tiling tiling;
 
     [[nodiscard]] Index blocks() const { return static_cast<Index>(cones.size()); }
@@ -90,6 +93,9 @@ struct ConeSolution {
     Vector r;  ///< impulses, size rows()
     Vector u;  ///< relative velocities, size rows()
     Vector v;  ///< body velocities, size dofs()
+    /// Empty where it solves the law that was asked for. Else one number per block: the exact law was asked for, and this solves the convex
+    /// one in which the shift is frozen at these numbers (eq. 9).
+    Vector shift = {};
 };
 
 /// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in which

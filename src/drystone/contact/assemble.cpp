@@ -1,6 +1,7 @@
 #include "drystone/contact/assemble.hpp"
 
 #include "drystone/base/parallel.hpp"
+#include "drystone/bodies/free_rotation.hpp"
 #include "drystone/contact/elasticity.hpp"
 
 #include <Eigen/LU>
@@ -61,7 +62,7 @@ void fill_cell(const Scene<d>& scene, double h, ConeProblem& p) {
 }
 
 template <int d>
-void fill_bodies(const Scene<d>& scene, const Vector& v_free, double h, int threads, ConeProblem& p) {
+void fill_bodies(const Scene<d>& scene, const Vector& v_free, const AssembleOptions& o, ConeProblem& p) {
     constexpr int n = body_velocities<d>;
     const Bodies<d>& bodies = scene.bodies;
     p.body_dim = n;
@@ -70,25 +71,26 @@ void fill_bodies(const Scene<d>& scene, const Vector& v_free, double h, int thre
     auto& blocks = std::get<BlockInverseMass>(p.mass).blocks;
     blocks.resize(static_cast<std::size_t>(p.bodies) * n * n);
     p.f.resize(p.dofs());
-    parallel_for(threads, bodies.count(), [&](Index i) {
+    parallel_for(o.threads, bodies.count(), [&](Index i) {
         Eigen::Map<BodyBlock<d>> inverse(blocks.data() + static_cast<std::size_t>(i) * n * n);
         auto f = p.f.template segment<n>(static_cast<Eigen::Index>(i) * n);
         inverse.setZero();
         if (!bodies.is_free(i)) {
             f.setZero();
-            if (bodies.is_guided(i)) fill_guided<d>(scene, i, h, inverse, f);
+            if (bodies.is_guided(i)) fill_guided<d>(scene, i, o.h, inverse, f);
             return;
         }
         const auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
         inverse.diagonal().template head<d>().setConstant(1 / bodies.mass[i]);
         const Spin<d> inverse_moments = bodies.inertia[i].cwiseInverse();
+        const Rotation<d> rotation = rotation_at_impulse(bodies, i, o.h, o.theta);
         inverse.template bottomRightCorner<spins<d>, spins<d>>() =
-            inertia_in_world<d>(bodies.rotation[i], inverse_moments);
+            inertia_in_world<d>(rotation, inverse_moments);
         f.template head<d>() = bodies.mass[i] * v.template head<d>();
         f.template tail<spins<d>>() =
-            inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * v.template tail<spins<d>>();
+            inertia_in_world<d>(rotation, bodies.inertia[i]) * v.template tail<spins<d>>();
     });
-    if (scene.cell.any()) fill_cell(scene, h, p);
+    if (scene.cell.any()) fill_cell(scene, o.h, p);
 }
 
 /// What a contact across the sides of a controlled cell has to do with the cell's rates: u contains -E d(shift velocity)/d(rates) rates.
@@ -189,6 +191,19 @@ void put_entries(const Scene<d>& scene, ConeProblem& p, Index block, const Index
     }
 }
 
+/// The shift of a contact at the velocities before the step.
+template <int d>
+double shift_before(const Scene<d>& scene, const Contact<d>& c, const Cone& cone, const BodyRows<d>& frame,
+                    bool belts) {
+    Eigen::Matrix<double, body_velocities<d>, 1> motion;
+    motion << relative_velocity(scene, c), scene.bodies.spin[c.a] - scene.bodies.spin[c.b];
+    if (belts)
+        motion.template head<d>() +=
+            belt_velocity(scene, c.a, c.normal) - belt_velocity(scene, c.b, c.normal);
+    const BlockVector u = frame * motion;
+    return shift(cone, std::span(u.data(), static_cast<std::size_t>(cone.dim)));
+}
+
 /// Opens the next block at the end of the arrays.
 void open_block(ConeProblem& p, Index i, const Cone& cone, int entries) {
     p.cones[i] = cone;
@@ -247,7 +262,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     constexpr int n = body_velocities<d>;
     const Bodies<d>& bodies = scene.bodies;
     ConeProblem& p = out.problem;
-    fill_bodies(scene, v_free, o.h, o.threads, p);
+    fill_bodies(scene, v_free, o, p);
 
     out.joints.clear();
     bool yields = o.elastic;
@@ -280,6 +295,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     p.H.body.resize(p.H.start[blocks]);
     p.H.value.resize(p.H.value_start[blocks]);
     p.w.resize(p.rows());
+    p.shift_before.setZero(blocks);
     p.compliance.resize(yields ? p.rows() : 0);
 
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),
@@ -316,6 +332,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
         }
         put_entries<d>(scene, p, i, {c.a, c.b},
                        {rows_at<d>(frame, c.arm_a, 1), rows_at<d>(frame, c.arm_b, -1)});
+        p.shift_before[i] = shift_before(scene, c, p.cones[i], frame, belts);
     });
     fill_joints(scene, contacts, out);
     // Cohesion moves the cone: with r' = r + pull n in K, the momentum balance has a known force -pull n. In key order.

@@ -1,5 +1,7 @@
 #include "drystone/distributed/halo.hpp"
 
+#include "drystone/distributed/whole.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -79,6 +81,9 @@ Halo<d>::Halo(const Scene<d>& scene, const ContactSet<d>& contacts, const ConePr
     exchange_.share_rows = [this](Vector& rows) {
         rows_.start(rows.data(), 1);
         rows_.finish(rows.data(), 1);
+    };
+    exchange_.whole = [&scene, &contacts, &problem, &held, this](const Vector& r) {
+        return gather_whole<d>(scene, contacts, problem, held, *part_, r);
     };
     exchange_.sum = [this](std::span<ExactSum> sums) { part_->team->sum(sums); };
     exchange_.largest = [this](double x) { return part_->team->largest(x); };

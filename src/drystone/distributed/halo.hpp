@@ -27,7 +27,7 @@ template <int d>
 void choose_held(const Scene<d>& scene, std::span<const double> reach, const TileGrid<d>& grid, int threads,
                  const Part<d>& part, ContactSet<d>& contacts, Held<d>& held);
 
-/// The exchanges of one step. Must outlive the Exchange that it gives.
+/// The exchanges of one step. Must outlive the Exchange that it gives; all that it is made from must outlive it.
 template <int d>
 class Halo {
 public:

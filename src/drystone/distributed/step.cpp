@@ -113,7 +113,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                                     ? -team.largest(-choose_step(scene, options.h, options.displacement))
                                     : options.h;
     drive(scene, h);
-    free_velocities(scene, h, threads, memory.v_free);
+    free_velocities(scene, h, theta, threads, memory.v_free);
     choose_reach(scene, options, h, memory.v_free, memory.reach);
     stages.end(seconds.free);
 
@@ -132,7 +132,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         std::vector<double> margin;
         choose_margins(scene, options, h, memory, part, margin);
         make_parts<d>(scene, margin, grid, part, memory.warm);
-        free_velocities(scene, h, threads, memory.v_free);
+        free_velocities(scene, h, theta, threads, memory.v_free);
         choose_reach(scene, options, h, memory.v_free, memory.reach);
         choose_margins(scene, options, h, memory, part, margin);
         connect_ghosts<d>(scene, margin, part);
@@ -159,17 +159,16 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
     halo.share_from_home(memory.solution.r);
     stretch_springs(memory.contacts, memory.solution.r, problem);
+    memory.start = memory.solution.r;
     stages.end(seconds.assemble);
 
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
-    const Delassus W(problem, threads, &halo.exchange());
+    Delassus W(problem, threads, &halo.exchange());
+    W.set_arithmetic(solving.arithmetic);
     record.solve = solve(W, solving, memory.solution);
     refuse_invalid(record.solve);
     if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
-        Vector r;
-        recall(memory.warm, memory.contacts, problem, h, r);
-        halo.share_from_home(r);
-        memory.solution = W.complete(r);
+        memory.solution = W.complete(memory.start);
     }
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home);
     stages.end(seconds.solve);
@@ -180,7 +179,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (options.account) account_before(scene, memory, h, theta, counted, sums);
     stages.end(seconds.account);
 
-    integrate(scene, h, theta, memory.v_free, memory.solution.v, threads);
+    integrate(scene, h, theta, memory.solution.v, threads);
     record.time = scene.time;
     stages.end(seconds.integrate);
 
@@ -188,12 +187,14 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: sums and extremes of the record.
     team.sum(sums.sums);
     sums.write(record);
-    std::array<double, 4> worst = {record.overlap, record.relative_overlap, work,
-                                   static_cast<double>(find_runaway(scene))};
+    std::array<double, 5> worst = {record.overlap, record.relative_overlap, work,
+                                   static_cast<double>(find_runaway(scene)), -record.smallest};
     team.largest(worst);
     record.runaway = static_cast<GlobalId>(worst[3]);
     record.overlap = worst[0];
     record.relative_overlap = worst[1];
+    record.smallest = -worst[4];
+    record.overlap_allowance = overlap_allowance(options, record);
     part.all_work =
         static_cast<double>(record.contacts) + contacts_per_body * static_cast<double>(part.bodies);
     part.imbalance = part.all_work > 0 ? worst[2] * team.count() / part.all_work : 1;

@@ -31,7 +31,7 @@ struct StepWork {
     /// By joints, springs and motors, with the same velocities.
     double joints = 0;
     double held = 0;  ///< the part of `contacts` that held bodies put in by their motion
-    /// By the scheme itself: (1/2 - theta) h m g . (v_end - v_begin) and the change of turning energy where an inertia tensor turns.
+    /// By the scheme itself: (1/2 - theta) h m g . (v_end - v_begin).
     double scheme = 0;
     [[nodiscard]] double dissipated() const { return held - contacts; }
 };

@@ -2,6 +2,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
+#include "drystone/bodies/free_rotation.hpp"
 
 #include <fmt/format.h>
 
@@ -12,37 +13,6 @@
 namespace drystone {
 
 namespace {
-
-/// True if the inertia tensor is the same in all axes (always in the plane): then spins need no care.
-template <int d>
-bool turns_alike(const Spin<d>& inertia) {
-    if constexpr (d == 2) {
-        return true;
-    } else {
-        return inertia[0] == inertia[1] && inertia[1] == inertia[2];
-    }
-}
-
-/// I(q)^-1 x, I = R diag(moments) R^T.
-template <int d>
-Spin<d> spin_of(const Rotation<d>& q, const Spin<d>& moments, const Spin<d>& momentum) {
-    if constexpr (d == 2) {
-        return momentum.cwiseQuotient(moments);
-    } else {
-        const Mat<3> R = matrix(q);
-        return R * (R.transpose() * momentum).cwiseQuotient(moments);
-    }
-}
-
-template <int d>
-Spin<d> momentum_of(const Rotation<d>& q, const Spin<d>& moments, const Spin<d>& spin) {
-    if constexpr (d == 2) {
-        return moments.cwiseProduct(spin);
-    } else {
-        const Mat<3> R = matrix(q);
-        return R * moments.cwiseProduct(R.transpose() * spin);
-    }
-}
 
 double factor_at(const std::vector<double>& times, const std::vector<double>& factors, double t) {
     if (times.empty()) return 1;
@@ -100,8 +70,11 @@ double choose_step(const Scene<d>& scene, double longest, double displacement) {
     double h = longest;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i)) continue;
-        // (speed + g h) h <= allowed, solved for h without cancellation.
-        const double speed = bodies.velocity[i].norm(), allowed = displacement * scene.inner_radius(i);
+        // (speed + g h) h <= allowed, solved for h without cancellation. Balls may spin as they like: their surface stays where it is.
+        double speed = bodies.velocity[i].norm();
+        if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)))
+            speed += bodies.spin[i].norm() * scene.outer_radius(i);
+        const double allowed = displacement * scene.inner_radius(i);
         const double root = speed + std::sqrt(speed * speed + 4 * g * allowed);
         if (root > 0) h = std::min(h, 2 * allowed / root);
     }
@@ -109,7 +82,7 @@ double choose_step(const Scene<d>& scene, double longest, double displacement) {
 }
 
 template <int d>
-void free_velocities(const Scene<d>& scene, double h, int threads, Vector& v_free) {
+void free_velocities(const Scene<d>& scene, double h, double theta, int threads, Vector& v_free) {
     constexpr int n = body_velocities<d>;
     const Bodies<d>& bodies = scene.bodies;
     v_free.resize(static_cast<Eigen::Index>(bodies.count()) * n);
@@ -118,10 +91,10 @@ void free_velocities(const Scene<d>& scene, double h, int threads, Vector& v_fre
         v << bodies.velocity[i], bodies.spin[i];
         if (!bodies.is_free(i)) return;  // of guided ones the contact problem knows the rest
         v.template head<d>() += h * scene.gravity;
-        if (turns_alike<d>(bodies.inertia[i])) return;
+        if (turns_alike<d>(bodies.inertia[i]) || theta == 1) return;
         const Spin<d> L = momentum_of<d>(bodies.rotation[i], bodies.inertia[i], bodies.spin[i]);
-        const Rotation<d> half = turn(bodies.rotation[i], Spin<d>(0.5 * h * bodies.spin[i]));
-        v.template tail<spins<d>>() = spin_of<d>(half, bodies.inertia[i], L);
+        v.template tail<spins<d>>() =
+            spin_of<d>(rotation_at_impulse(bodies, i, h, theta), bodies.inertia[i], L);
     });
 }
 
@@ -130,7 +103,8 @@ void drift(Scene<d>& scene, double h, int threads) {
     Bodies<d>& bodies = scene.bodies;
     parallel_for(threads, bodies.count(), [&](Index i) {
         bodies.position[i] += h * bodies.velocity[i];
-        bodies.rotation[i] = turn(bodies.rotation[i], Spin<d>(h * bodies.spin[i]));
+        bodies.rotation[i] = bodies.is_free(i) ? rotation_at_impulse(bodies, i, h, 0.0)
+                                               : turn(bodies.rotation[i], Spin<d>(h * bodies.spin[i]));
     });
 }
 
@@ -149,7 +123,7 @@ void move_cell(Scene<d>& scene, double h, const Vector& v) {
 }
 
 template <int d>
-void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, const Vector& v, int threads) {
+void integrate(Scene<d>& scene, double h, double theta, const Vector& v, int threads) {
     constexpr int n = body_velocities<d>;
     Bodies<d>& bodies = scene.bodies;
     parallel_for(threads, bodies.count(), [&](Index i) {
@@ -170,17 +144,15 @@ void integrate(Scene<d>& scene, double h, double theta, const Vector& v_free, co
         const Vec<d> velocity = end.template head<d>();
         const Spin<d> spin = end.template tail<spins<d>>();
         bodies.position[i] += h * (theta * velocity + (1 - theta) * bodies.velocity[i]);
-        const Spin<d> by = h * (theta * spin + (1 - theta) * bodies.spin[i]);
         bodies.velocity[i] = velocity;
         if (turns_alike<d>(bodies.inertia[i])) {
-            bodies.rotation[i] = turn(bodies.rotation[i], by);
+            bodies.rotation[i] =
+                turn(bodies.rotation[i], Spin<d>(h * (theta * spin + (1 - theta) * bodies.spin[i])));
             bodies.spin[i] = spin;
         } else {
-            const Spin<d> gained =
-                spin - v_free.template segment<spins<d>>(static_cast<Eigen::Index>(i) * n + d);
-            const Spin<d> L =
-                momentum_of<d>(bodies.rotation[i], bodies.inertia[i], Spin<d>(bodies.spin[i] + gained));
-            bodies.rotation[i] = turn(bodies.rotation[i], by);
+            const Rotation<d> at = rotation_at_impulse(bodies, i, h, theta);
+            const Spin<d> L = momentum_of<d>(at, bodies.inertia[i], spin);
+            bodies.rotation[i] = turn_freely(at, bodies.inertia[i], L, theta * h);
             bodies.spin[i] = spin_of<d>(bodies.rotation[i], bodies.inertia[i], L);
         }
     });
@@ -209,11 +181,11 @@ template void drive(Scene<2>&, double);
 template void drive(Scene<3>&, double);
 template double choose_step(const Scene<2>&, double, double);
 template double choose_step(const Scene<3>&, double, double);
-template void free_velocities(const Scene<2>&, double, int, Vector&);
-template void free_velocities(const Scene<3>&, double, int, Vector&);
+template void free_velocities(const Scene<2>&, double, double, int, Vector&);
+template void free_velocities(const Scene<3>&, double, double, int, Vector&);
 template void drift(Scene<2>&, double, int);
 template void drift(Scene<3>&, double, int);
-template void integrate(Scene<2>&, double, double, const Vector&, const Vector&, int);
-template void integrate(Scene<3>&, double, double, const Vector&, const Vector&, int);
+template void integrate(Scene<2>&, double, double, const Vector&, int);
+template void integrate(Scene<3>&, double, double, const Vector&, int);
 
 }  // namespace drystone

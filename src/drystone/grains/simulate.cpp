@@ -7,12 +7,32 @@
 
 namespace drystone {
 
+namespace {
+
+/// Overlaps grow a little where bodies turn, because contacts are linear in the step; more than this many radii are told.
+constexpr double least_jump = 0.01;
+
+}  // namespace
+
 void RunSummary::add(const StepRecord& record) {
+    const double jump = record.relative_overlap - last_overlap - last_allowance;
+    if (steps > 0 && jump > least_jump) {
+        ++jumps;
+        worst_jump = std::max(worst_jump, jump);
+    }
+    last_overlap = record.relative_overlap;
+    last_allowance = record.overlap_allowance;
     ++steps;
-    if (record.solve.status != Status::solved) ++unsolved;
+    if (!is_met(record.solve.status)) ++unsolved;
+    if (record.solve.status == Status::frozen_shift) {
+        ++frozen;
+        worst_shift_error = std::max(worst_shift_error, record.solve.shift_error.residual);
+        worst_closing = std::max(worst_closing, record.h * record.solve.shift_error.closing);
+    }
     if (record.solve.status == Status::infeasible) ++infeasible;
     if (record.forces && record.forces->status != Status::solved) ++forces_missed;
     worst_residual = std::max(worst_residual, record.solve.residual.value);
+    worst_velocity = std::max(worst_velocity, record.solve.residual.law.velocity);
     worst_overlap = std::max(worst_overlap, record.overlap);
     worst_relative_overlap = std::max(worst_relative_overlap, record.relative_overlap);
     iterations += record.solve.iterations;

@@ -23,8 +23,17 @@ struct RunSummary {
     std::int64_t steps = 0;
     std::int64_t unsolved = 0;       ///< steps whose solve missed its tolerance
     std::int64_t infeasible = 0;     ///< those of them in which no motion satisfied all contacts
+    std::int64_t frozen = 0;         ///< steps that were solved with a frozen shift: not by the exact law
+    double worst_shift_error = 0;    ///< the largest residual of these by the exact law
+    double worst_closing = 0;        ///< m: the largest overlap that a frozen shift allowed in a step
     std::int64_t forces_missed = 0;  ///< steps in which the elastic limit was asked for and not found
     double worst_residual = 0;       ///< of the referee
+    double worst_velocity = 0;       ///< m/s: by which the worst contact of any step was wrong
+    std::int64_t jumps =
+        0;  ///< steps after which overlaps had grown by more than their solution allows (see add)
+    double worst_jump = 0;      ///< the largest such growth, radii
+    double last_overlap = 0;    ///< radii: largest one found in the last step
+    double last_allowance = 0;  ///< radii: by which it may grow until the next
     double worst_overlap = 0, worst_relative_overlap = 0;
     std::int64_t iterations = 0;  ///< of the solver, all steps
     StepWork work;

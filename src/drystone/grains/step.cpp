@@ -17,7 +17,14 @@ SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& setti
     LeastEnergyOptions options;
     // Forces cannot be better than the velocities they are to give.
     options.tolerance = std::clamp(10 * settings.goal.tolerance, 1e-8, 1e-3);
-    return least_energy(W, settings.law, elasticity_of(scene, memory.contacts, problem), options, solution);
+    const Elasticity elasticity = elasticity_of(scene, memory.contacts, problem);
+    if (solution.shift.size() == 0) return least_energy(W, settings.law, elasticity, options, solution);
+    // What slides is told by the law that was solved.
+    const Delassus frozen = W.with_frozen_shift(solution.shift);
+    ConeSolution shifted = frozen.complete(solution.r);
+    const SolveReport report = least_energy(frozen, Law::associated, elasticity, options, shifted);
+    solution.r = shifted.r;
+    return report;
 }
 
 template <int d>
@@ -34,7 +41,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     ConeProblem& problem = memory.assembled.problem;
 
     drive(scene, h);
-    free_velocities(scene, h, threads, memory.v_free);
+    free_velocities(scene, h, theta, threads, memory.v_free);
     stages.end(seconds.free);
 
     choose_reach(scene, options, h, memory.v_free, memory.reach);
@@ -52,15 +59,14 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                   memory.assembled.contacts, memory.reach, {.threads = threads}, problem.tiling);
     recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
     stretch_springs(memory.contacts, memory.solution.r, problem);
+    memory.start = memory.solution.r;
     stages.end(seconds.assemble);
 
     record.solve = solve(problem, solving, memory.solution);
     refuse_invalid(record.solve);
     if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
         // There is no solution to be near to, and impulses that grew without bound would scatter the grains: the last step's stand in.
-        Vector r;
-        recall(memory.warm, memory.contacts, problem, h, r);
-        memory.solution = Delassus(problem, threads).complete(r);
+        memory.solution = Delassus(problem, threads).complete(memory.start);
     }
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
     stages.end(seconds.solve);
@@ -72,9 +78,10 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (options.account) account_before(scene, memory, h, theta, {}, sums);
     stages.end(seconds.account);
 
-    integrate(scene, h, theta, memory.v_free, memory.solution.v, threads);
+    integrate(scene, h, theta, memory.solution.v, threads);
     record.time = scene.time;
     record.runaway = find_runaway(scene);
+    record.overlap_allowance = overlap_allowance(options, record);
     stages.end(seconds.integrate);
 
     if (options.account) account_after(scene, {}, sums);

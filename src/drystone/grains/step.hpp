@@ -10,17 +10,12 @@
 
 namespace drystone {
 
-/// What a step asks of `auto`: two tries of sweeps from the last step's impulses; more sweeps, and a proof where there is no solution, where
-/// there are few contacts.
+/// What a step asks for unless told otherwise.
 inline SolveSettings brief_settings() {
     SolveSettings settings;
-    AutoOptions brief;
-    brief.first_stage_visits = 4e6;
-    brief.first_stage_sweeps = 1000;
-    brief.small_problem = 200;
-    brief.brief = true;
-    settings.solver = brief;
+    settings.solver = BriefOptions{};
     settings.goal.tolerance = 1e-4;
+    settings.arithmetic = Arithmetic::repeatable;
     return settings;
 }
 
@@ -67,6 +62,10 @@ struct StepRecord {
     std::int64_t active = 0;    ///< that carry an impulse
     /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the smaller body.
     double overlap = 0, relative_overlap = 0;
+    double smallest = std::numeric_limits<double>::infinity();  ///< inner radius of a body with a contact, m
+    /// By how much an overlap may grow in this step, by the errors of its solution, in inner radii of the smallest body; without bound where overlaps are
+    /// how contacts are found or act (moreau_jean, elastic contacts).
+    double overlap_allowance = 0;
     SolveReport solve;
     std::optional<SolveReport> forces;  ///< of the search for the elastic limit, where it was asked for
     Energy energy;                      ///< at the end
@@ -85,6 +84,7 @@ struct StepMemory {
     ContactSet<d> contacts;  ///< of the last step
     Assembled<d> assembled;  ///< of the last step
     ConeSolution solution;   ///< of the last step
+    Vector start;            ///< impulses from which it was sought
     Vector v_free;
     std::vector<double> reach;
     std::vector<Vec<d>> position;  ///< at the begin, while moreau_jean looks half a step ahead

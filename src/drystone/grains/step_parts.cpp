@@ -52,13 +52,20 @@ GlobalId find_runaway(const Scene<d>& scene) {
 template <int d>
 void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record) {
     for (const Contact<d>& c : contacts) {
-        if (-c.gap <= 0) continue;
         const double size =
             std::min(scene.bodies.is_free(c.a) ? scene.inner_radius(c.a) : scene.inner_radius(c.b),
                      scene.bodies.is_free(c.b) ? scene.inner_radius(c.b) : scene.inner_radius(c.a));
+        record.smallest = std::min(record.smallest, size);
+        if (-c.gap <= 0) continue;
         record.overlap = std::max(record.overlap, -c.gap);
         record.relative_overlap = std::max(record.relative_overlap, -c.gap / size);
     }
+}
+
+double overlap_allowance(const StepOptions& options, const StepRecord& record) {
+    if (options.scheme == Scheme::moreau_jean || options.elastic) return INFINITY;
+    const double speed = record.solve.residual.law.velocity + record.solve.shift_error.closing;
+    return speed > 0 ? record.h * speed / record.smallest : 0;
 }
 
 namespace {
@@ -127,7 +134,7 @@ double turning_energy(const Bodies<d>& bodies, Index i, const Spin<d>& spin) {
     return 0.5 * spin.dot(inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * spin);
 }
 
-/// The scheme's own share of the work, before the bodies move; what is left of it stands after they have.
+/// The scheme's own share of the work. Free turning has none: it keeps its energy (bodies/free_rotation.hpp).
 template <int d>
 void account_scheme(const Scene<d>& scene, const StepMemory<d>& memory, double h, double theta,
                     const Counted& counted, StepSums& sums) {
@@ -136,12 +143,8 @@ void account_scheme(const Scene<d>& scene, const StepMemory<d>& memory, double h
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i) || !counted.body(i)) continue;
         const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(i) * n);
-        const auto free = memory.v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
         const Vec<d> change = end.template head<d>() - bodies.velocity[i];
-        sums.work_scheme.add((0.5 - theta) * h * bodies.mass[i] * scene.gravity.dot(change) +
-                             turning_energy<d>(bodies, i, free.template tail<spins<d>>()) -
-                             turning_energy<d>(bodies, i, bodies.spin[i]) -
-                             turning_energy<d>(bodies, i, end.template tail<spins<d>>()));
+        sums.work_scheme.add((0.5 - theta) * h * bodies.mass[i] * scene.gravity.dot(change));
     }
 }
 
@@ -161,7 +164,6 @@ void account_after(const Scene<d>& scene, const Counted& counted, StepSums& sums
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i) || !counted.body(i)) continue;
         const double turning = turning_energy<d>(bodies, i, bodies.spin[i]);
-        sums.work_scheme.add(turning);
         sums.kinetic.add(0.5 * bodies.mass[i] * bodies.velocity[i].squaredNorm() + turning);
         sums.potential.add(-bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i)));
     }

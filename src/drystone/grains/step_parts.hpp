@@ -72,9 +72,12 @@ void refuse_invalid(const SolveReport& report);
 template <int d>
 GlobalId find_runaway(const Scene<d>& scene);
 
-/// Largest overlaps, to record.overlap and record.relative_overlap.
+/// Largest overlaps, to record.overlap and record.relative_overlap, and the smallest body with a contact.
 template <int d>
 void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record);
+
+/// Of a step that was solved: see StepRecord::overlap_allowance.
+double overlap_allowance(const StepOptions& options, const StepRecord& record);
 
 /// Work of contacts, joints and the scheme, before the bodies move: the velocities at the beginning are in the scene, those at the end in the
 /// solution. Kinetic energy changes by exactly this and the work of gravity.

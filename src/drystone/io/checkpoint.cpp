@@ -21,7 +21,7 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill will.
@@ -269,10 +269,11 @@ ProgressNumbers numbers_of(const RunProgress& progress) {
     const StopState& stop = progress.stop;
     // New numbers go to the end, with a new version of the format. Seconds of the computer are left out.
     return {{s.steps, s.unsolved, s.infeasible, s.iterations, static_cast<std::int64_t>(progress.stopped),
-             s.forces_missed},
+             s.forces_missed, s.frozen, s.jumps},
             {s.worst_residual, s.worst_overlap, s.worst_relative_overlap, s.work.contacts, s.work.held,
              s.work.scheme, s.fed_energy, stop.calm_since, stop.begin, stop.sum, stop.weight, stop.last_mean,
-             s.work.joints}};
+             s.work.joints, s.worst_shift_error, s.worst_closing, s.worst_velocity, s.worst_jump,
+             s.last_overlap, s.last_allowance}};
 }
 
 namespace {

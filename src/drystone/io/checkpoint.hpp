@@ -2,7 +2,7 @@
 //
 //   bytes 0 to 511   a header in text, padded with newlines:
 //                        drystone checkpoint
-//                        version 2
+//                        version 3
 //                        program <version of drystone that wrote it>
 //                        length <bytes of the whole file>
 //                        xxh3 <128 bits in hexadecimal: of the whole file, with these 32 digits as zeros>

@@ -330,7 +330,10 @@ RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
     s.unsolved = counts[1];
     s.infeasible = counts[2];
     s.iterations = counts[3];
-    if (s.infeasible > s.unsolved || s.unsolved > s.steps || counts[5] > s.steps)
+    s.frozen = counts[6];
+    s.jumps = counts[7];
+    if (s.infeasible > s.unsolved || s.unsolved > s.steps || counts[5] > s.steps || s.frozen > s.steps ||
+        s.jumps > s.steps)
         refuse(group, "counts", "has more steps of one kind than there were in all");
     if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); }))
         refuse(group, "sums", "holds what is not a number");
@@ -341,7 +344,8 @@ RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
     std::size_t k = 0;
     for (double* x : {&s.worst_residual, &s.worst_overlap, &s.worst_relative_overlap, &s.work.contacts,
                       &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
-                      &stop.weight, &stop.last_mean, &s.work.joints})
+                      &stop.weight, &stop.last_mean, &s.work.joints, &s.worst_shift_error, &s.worst_closing,
+                      &s.worst_velocity, &s.worst_jump, &s.last_overlap, &s.last_allowance})
         *x = sums[k++];
     read_feed(group, feeds, progress.feed);
     return progress;

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* axes = "xyz";
 constexpr const char* steps_header =
     "time,h,contacts,active,iterations,residual,status,overlap,kinetic,potential,work_contacts,work_held,"
-    "work_scheme,work_joints\n";
+    "work_scheme,work_joints,shift_error\n";
 
 template <int d>
 void name_vector(std::vector<std::string>& columns, const std::string& name, const char* unit) {
@@ -258,7 +258,8 @@ template <int d>
 void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
                           const RunProgress& progress) {
     sum_.add(record);
-    if (status_ == Status::solved) status_ = record.solve.status;
+    if (status_ == Status::solved || (is_met(status_) && !is_met(record.solve.status)))
+        status_ = record.solve.status;
     last_ = record;
     const double slack = 1e-6 * record.h;
     if (beat_.reached(record.time, slack)) flush();
@@ -270,10 +271,10 @@ template <int d>
 void Measurements<d>::flush() {
     if (sum_.steps == 0) return;
     steps_.write(fmt::format(
-        "{:.12g},{:.9g},{},{},{},{:.3e},{},{:.6e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e}\n",
+        "{:.12g},{:.9g},{},{},{},{:.3e},{},{:.6e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e},{:.12e},{:.3e}\n",
         last_.time, last_.h, last_.contacts, last_.active, sum_.iterations, sum_.worst_residual,
         name_of(status_), sum_.worst_overlap, last_.energy.kinetic, last_.energy.potential,
-        sum_.work.contacts, sum_.work.held, sum_.work.scheme, sum_.work.joints));
+        sum_.work.contacts, sum_.work.held, sum_.work.scheme, sum_.work.joints, sum_.worst_shift_error));
     sum_ = {};
     status_ = Status::solved;
 }
@@ -425,7 +426,8 @@ MeasurementState Measurements<d>::state() const {
                   last_.h,
                   last_.energy.kinetic,
                   last_.energy.potential,
-                  sum_.work.joints};
+                  sum_.work.joints,
+                  sum_.worst_shift_error};
     for (const Table& table : tables_) {
         state.counts.push_back(table.beat.next);
         state.sums.push_back(table.last_time);
@@ -436,7 +438,7 @@ MeasurementState Measurements<d>::state() const {
 
 template <int d>
 void Measurements<d>::recall(const MeasurementState& state) {
-    constexpr std::size_t own_counts = 6, own_sums = 10;
+    constexpr std::size_t own_counts = 6, own_sums = 11;
     if (state.counts.size() != own_counts + tables_.size() ||
         state.sums.size() != own_sums + tables_.size() * (1 + sinks_.size()) || state.counts[3] < 0 ||
         state.counts[3] > static_cast<int>(Status::invalid))
@@ -450,9 +452,9 @@ void Measurements<d>::recall(const MeasurementState& state) {
     status_ = static_cast<Status>(*count++);
     last_.contacts = static_cast<Index>(*count++);
     last_.active = static_cast<Index>(*count++);
-    for (double* x :
-         {&sum_.worst_residual, &sum_.worst_overlap, &sum_.work.contacts, &sum_.work.held, &sum_.work.scheme,
-          &last_.time, &last_.h, &last_.energy.kinetic, &last_.energy.potential, &sum_.work.joints})
+    for (double* x : {&sum_.worst_residual, &sum_.worst_overlap, &sum_.work.contacts, &sum_.work.held,
+                      &sum_.work.scheme, &last_.time, &last_.h, &last_.energy.kinetic,
+                      &last_.energy.potential, &sum_.work.joints, &sum_.worst_shift_error})
         *x = *sum++;
     for (Table& table : tables_) {
         table.beat.next = *count++;

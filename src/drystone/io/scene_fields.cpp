@@ -97,7 +97,11 @@ std::vector<TableText> general_tables() {
          "",
          {{"name", 0, "text", "\"auto\"", "one of `drystone solve --list-solvers`"},
           {"law", 0, "text", "\"coulomb\"",
-           "exact friction; `\"associated\"`: its convex relaxation, where sliding contacts open"},
+           "exact friction, and where a step resists, the convex law with the shift frozen near the step "
+           "before: such "
+           "steps are counted apart; `\"coulomb-strict\"`: never that; `\"associated\"`: the convex "
+           "relaxation, where "
+           "sliding contacts open"},
           {"tolerance", 0, "-", "1e-4",
            "residual at which a step counts as solved; 1e-4 leaves nothing to see, 1e-6 gives forces to four "
            "digits"},
@@ -526,11 +530,15 @@ std::vector<TableText> outcome_tables() {
          {},
          {},
          "A line of `steps.csv` stands for the steps since the line before: iterations and works "
-         "are sums, residual and overlap the worst, status the first that is not `solved`; the rest is of "
-         "the last step. Columns: `time` (s), `h` (s), `contacts` (in the problem), `active` (that carry an "
+         "are sums, residual and overlap the worst, status the first that is not `solved`, before all those "
+         "that "
+         "solved no law; the rest is of the last step. Columns: `time` (s), `h` (s), `contacts` (in the "
+         "problem), `active` (that carry an "
          "impulse), `iterations`, `residual`, `status`, `overlap` (m), `kinetic`, `potential` (J), "
          "`work_contacts` (J, on the free bodies), `work_held` (J, the part of it that held bodies put in), "
-         "`work_scheme` (J), `work_joints` (J), and nothing of the clock. What is in a frame is said at the "
+         "`work_scheme` (J), `work_joints` (J), `shift_error` (of steps with a frozen shift, the worst "
+         "residual by "
+         "the exact law; 0 without), and nothing of the clock. What is in a frame is said at the "
          "head of "
          "`src/drystone/io/frame_file.hpp`."},
         {"measure",

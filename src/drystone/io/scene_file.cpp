@@ -56,8 +56,10 @@ void read_solver(const Table& root, StepOptions& step, std::string& name) {
     constexpr Wanted tolerance{"a positive number; 1e-6 is usual", 0, true};
     const auto solver = root.table("solver");
     if (!solver) return;
-    const bool associated = solver->choice("law", {"coulomb", "associated"}).value_or(0) == 1;
+    const auto law = solver->choice("law", {"coulomb", "coulomb-strict", "associated"}).value_or(0);
+    const bool associated = law == 2;
     settings.law = associated ? Law::associated : Law::coulomb;
+    if (law == 1) std::get<BriefOptions>(settings.solver).guarded = false;
     settings.goal.tolerance = solver->number("tolerance", tolerance).value_or(settings.goal.tolerance);
     settings.goal.time_limit =
         solver->number("max_seconds", want::duration).value_or(settings.goal.time_limit);

@@ -133,7 +133,7 @@ Status ElasticNetwork::balance(double tolerance, const Timer& timer, std::vector
 void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
     // The velocity error: the referee's residual times the root mean square velocity of the blocks at stake (docs/theory.md,
     // eq. 12), that is the natural map spread evenly over them.
-    const double error = law_residual(W_, solution.r, solution.u, law);
+    const double error = law_residual(W_, solution.r, solution.u, law).mean;
     std::array<ExactSum, 3> sums;
     auto& [free, impulse, count] = sums;
     for (Index i = 0; i < p_.blocks(); ++i) {

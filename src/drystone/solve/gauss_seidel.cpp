@@ -2,6 +2,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
+#include "drystone/solve/anderson.hpp"
 #include "drystone/solve/momentum.hpp"
 #include "drystone/solve/monitor.hpp"
 #include "drystone/solve/sweep_rigid.hpp"
@@ -62,6 +63,7 @@ public:
         return monitor_.check(iteration, r_, u_);
     }
     void refresh() { kernel_.load(r_); }
+    [[nodiscard]] double residual() const { return monitor_.residual(); }
 
 private:
     Kernel& kernel_;
@@ -109,6 +111,50 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     }
 }
 
+/// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few plain sweeps make their residual
+/// several times smaller, and slow modes, which are what takes long, are not touched by these. So where an iterate comes near the goal,
+/// a smoothed copy of it is looked at, and if that misses the momentum goes on as if nothing had happened.
+template <class Kernel>
+void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
+                     const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
+    constexpr int smoothing = 10;
+    constexpr double roughness = 5;  // by how much an iterate may miss for its copy to be worth a look
+    if (look(0)) return;
+    look.refresh();
+    Vector previous_r = kernel.r, previous_z = kernel.z, kept_r, kept_z;
+    const Vector no_test;
+    double theta = 1;
+    int in_cycle = 0, next_copy = 0;
+    for (int k = 0, since_look = 0;;) {
+        const SweepSums sums = sweeper(in_cycle >= 3 ? previous_r : no_test);
+        ++k;
+        ++since_look;
+        ++in_cycle;
+        if (since_look >= options.check_every) {
+            since_look = 0;
+            if (look(k)) return;
+            if (look.residual() <= roughness * tolerance && k >= next_copy) {
+                kept_r = kernel.r;
+                kept_z = kernel.z;
+                for (int s = 0; s < smoothing; ++s, ++k) sweeper();
+                if (look(k)) return;
+                kernel.r = kept_r;
+                kernel.z = kept_z;
+                next_copy = k + 4 * smoothing;
+            }
+        }
+        if (sums.uphill > 0) {
+            theta = 1;
+            in_cycle = 0;
+        }
+        const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
+        const double beta = std::min(options.heaviest, theta * (1 - theta) / (theta * theta + next));
+        theta = next;
+        extrapolate(W.threads(), kernel.r, previous_r, beta);
+        extrapolate(W.threads(), kernel.z, previous_z, beta);
+    }
+}
+
 /// Nonsmooth nonlinear conjugate gradients (Silcowitz, Niebe & Erleben 2010) with the sweep as the map: the sweep's step is taken
 /// for minus the gradient.
 template <class Kernel>
@@ -152,9 +198,37 @@ void conjugate(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOption
 }
 
 template <class Kernel>
+void anderson(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const Tiling& tiling,
+              const GaussSeidelOptions& options, Look<Kernel>& look) {
+    if (look(0)) return;
+    look.refresh();
+    std::vector<Index> tile_row;
+    for (const Index q : tiling.tile_start) tile_row.push_back(kernel.row(q));
+    Vector weights(kernel.r.size());
+    for (Index q = 0; q < tiling.tile_start.back(); ++q)
+        for (Index k = kernel.row(q); k < kernel.row(q + 1); ++k)
+            weights[k] = kernel.weight(q, k - kernel.row(q));
+    Anderson accelerate(W, options.anderson_depth, std::move(weights), std::move(tile_row));
+    Vector before_r;
+    for (int k = 0, since_look = 0;;) {
+        before_r = kernel.r;
+        for (int s = 0; s < options.anderson_sweeps; ++s) sweeper();
+        k += options.anderson_sweeps;
+        since_look += options.anderson_sweeps;
+        if (since_look >=
+            options.check_every) {  // looked at before the extrapolation, which may leave the cone
+            since_look = 0;
+            if (look(k)) return;
+            look.refresh();
+        }
+        accelerate(kernel.r, kernel.z, before_r);
+    }
+}
+
+template <class Kernel>
 SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeidelOptions& options,
                     const Goal& goal, const Tiling& tiling, Vector& r) {
-    Monitor monitor(W, law, goal, options.max_iterations, options.patience);
+    Monitor monitor(W, law, goal, options.max_iterations, options.patience, options.horizon);
     Sweeper<Kernel> sweeper(kernel, W, options, tiling);
     Look<Kernel> look(kernel, W, monitor);
     kernel.load(r);
@@ -163,14 +237,21 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
             plain(sweeper, options, look);
             break;
         case Acceleration::momentum:
-            momentum(kernel, sweeper, W, options, look);
+            if (law == Law::associated) {
+                steady_momentum(kernel, sweeper, W, options, goal.tolerance, look);
+            } else {
+                momentum(kernel, sweeper, W, options, look);
+            }
             break;
         case Acceleration::conjugate:
             conjugate(kernel, sweeper, options, look);
             break;
+        case Acceleration::anderson:
+            anderson(kernel, sweeper, W, tiling, options, look);
+            break;
     }
-    static constexpr const char* names[] = {"gauss-seidel", "gauss-seidel-momentum",
-                                            "gauss-seidel-conjugate"};
+    static constexpr const char* names[] = {"gauss-seidel", "gauss-seidel-momentum", "gauss-seidel-conjugate",
+                                            "gauss-seidel-anderson"};
     return monitor.finish(names[static_cast<int>(options.acceleration)], r);
 }
 
@@ -198,16 +279,20 @@ auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, 
                  "use automatic");
     }
     if (automatic || options.kernel == SweepKernel::rigid) {
-        const auto with_rigid = [&]<int D, int M>() {
+        const auto with_law = [&]<int D, int M, Law L>() {
             if (W.compliant()) {
-                RigidKernel<D, M, true> kernel(W, options, tiling);
+                RigidKernel<D, M, L, true> kernel(W, options, tiling);
                 return f(kernel);
             }
-            RigidKernel<D, M> kernel(W, options, tiling);
+            RigidKernel<D, M, L> kernel(W, options, tiling);
             return f(kernel);
         };
-        if (fits_all(RigidKernel<3, 6>::fits(W, law, options))) return with_rigid.template operator()<3, 6>();
-        if (fits_all(RigidKernel<2, 3>::fits(W, law, options))) return with_rigid.template operator()<2, 3>();
+        const auto with_rigid = [&]<int D, int M>() {
+            return law == Law::coulomb ? with_law.template operator()<D, M, Law::coulomb>()
+                                       : with_law.template operator()<D, M, Law::associated>();
+        };
+        if (fits_all(RigidKernel<3, 6>::fits(W, options))) return with_rigid.template operator()<3, 6>();
+        if (fits_all(RigidKernel<2, 3>::fits(W, options))) return with_rigid.template operator()<2, 3>();
         if (!automatic)
             fail("Gauss-Seidel kernel `rigid`", "not all blocks are Coulomb contacts of two bodies",
                  "use automatic");

@@ -14,13 +14,14 @@ enum class Acceleration : std::uint8_t {
     none,
     momentum,   ///< Nesterov momentum in cycles of adaptive length
     conjugate,  ///< the sweep as the map of a nonsmooth nonlinear conjugate gradient
+    anderson,   ///< a few plain sweeps as the map of Anderson's method
 };
 
 enum class SweepKernel : std::uint8_t {
     automatic,  ///< the fastest that fits
     any,  ///< any cone, any local solver; blocks through body vectors, or through W where the mass couples bodies
     explicit_matrix,  ///< the same with W formed
-    rigid,            ///< Coulomb contacts between at most two rigid bodies, exact law
+    rigid,            ///< Coulomb contacts between at most two rigid bodies, both laws
     spheres,          ///< contacts between spheres, both laws
     wrench,           ///< contacts between spheres, or disks, with rolling and spinning friction, both laws
 };
@@ -32,6 +33,11 @@ struct GaussSeidelOptions {
     int longest_cycle = 150;
     /// A cycle ends, and later ones are kept shorter, when the norm of the step exceeds this multiple of the cycle's first.
     double blow_up = 2;
+    /// Largest weight of momentum under the convex laws, where it goes on without cycles.
+    double heaviest = 0.99;
+    /// Anderson: states that are combined, and plain sweeps between them.
+    int anderson_depth = 20;
+    int anderson_sweeps = 5;
     SweepKernel kernel = SweepKernel::automatic;
     int max_iterations = 1'000'000;  ///< sweeps
     /// Sweeps between looks at the residual (a look costs about a sweep). Momentum looks at the end of its cycles too.
@@ -39,6 +45,8 @@ struct GaussSeidelOptions {
     /// Sweeps before the iteration may be called stalled. Under the exact law residuals can rest on a plateau for 10^5 sweeps and
     /// then fall again, so whoever asks for sweeps gets many; `auto` is less patient.
     int patience = 200'000;
+    int horizon =
+        0;  ///< sweeps beyond which the goal is given up as soon as that can be foreseen (monitor.hpp); 0: not looked at
     /// Proximal term, in units of each block's stiffness: W_ii + proximal * stiffness_i. 0 where all blocks are definite; a
     /// block that is not gets 1e-8 whatever is asked.
     double proximal = 0;

@@ -438,7 +438,7 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
     const double count = std::max<double>(1, static_cast<double>(form_.cones.size()));
     const double first_size = std::max(r.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
     int short_steps = 0, improved_at = 0;
-    double improved = std::numeric_limits<double>::infinity();
+    double improved = std::numeric_limits<double>::infinity(), narrowed = improved;
     for (int iteration = 1;; ++iteration) {
         // First, since impulses that grow without end make every residual relative to them small.
         if (r.lpNorm<Eigen::Infinity>() > 100 * first_size &&
@@ -448,9 +448,12 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
             return;
         }
         if (check(monitor, iteration, r)) return;
-        if (monitor.residual() <
-            0.5 * improved) {  // of this run: a good warm start is not to be measured against
-            improved = monitor.residual();
+        const double gap = dot_cones(lambda_, lambda_) / count;
+        // Of this run: a good warm start is not to be measured against. The gap too, because a contact where nothing is at stake is judged
+        // by its own impulse, and stays as wrong as it was until that is all but gone.
+        if (monitor.residual() < 0.5 * improved || gap < 0.1 * narrowed) {
+            improved = std::min(improved, monitor.residual());
+            narrowed = std::min(narrowed, gap);
             improved_at = iteration;
         }
         if (iteration >= improved_at + options_.patience) {
@@ -467,7 +470,6 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
         q_ = -lambda_;
         direction();
         const double reach = std::min(1.0, longest_step());
-        const double gap = dot_cones(lambda_, lambda_) / count;
         const double sigma = std::pow(1 - reach, 3);
         // Correctors: aim at (lambda + ds) o (lambda + dz) = sigma gap e with ds o dz from the direction before. One is Mehrotra's;
         // more cost a solve each and bring the pair nearer to the central path, across the cone above all: off it s and z
@@ -538,7 +540,8 @@ SolveReport interior_point(const Delassus& W, Law law, const InteriorPointOption
 
 bool prove_infeasible(const Delassus& W, Law law, Vector& certificate, const InteriorPointOptions& options) {
     const ConeProblem copy = with_recession_cones(W.problem(), law);
-    Delassus relaxed(copy, W.threads(), W.exchange());
+    Delassus relaxed(copy, W.threads());
+    relaxed.set_arithmetic(W.arithmetic());
     // b may carry a frozen shift that the problem's own data do not.
     Vector extra(copy.blocks());
     for (Index i = 0; i < copy.blocks(); ++i) extra[i] = W.b()[copy.offset[i]] - relaxed.b()[copy.offset[i]];

@@ -126,7 +126,7 @@ SolveReport least_energy(const Delassus& W, Law law, const Elasticity& elasticit
     report.iterations = network.sweeps() + network.newton_steps();
     report.residual.momentum = network.last_residual();
     report.residual.law = law_residual(W, solution.r, solution.u, law);
-    report.residual.value = std::max(report.residual.momentum, report.residual.law);
+    report.residual.value = std::max(report.residual.momentum, report.residual.law.value());
     report.message = std::to_string(network.sweeps()) + " sweeps, " + std::to_string(network.newton_steps()) +
                      " Newton steps, " + std::to_string(network.conjugate_steps()) +
                      " conjugate gradient steps";

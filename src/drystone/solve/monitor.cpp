@@ -9,6 +9,8 @@ const char* name_of(Status status) {
     switch (status) {
         case Status::solved:
             return "solved";
+        case Status::frozen_shift:
+            return "solved with a frozen shift";
         case Status::stalled:
             return "stalled";
         case Status::iteration_limit:
@@ -25,13 +27,18 @@ const char* name_of(Status status) {
     return "unknown";
 }
 
-Monitor::Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience)
-    : W_(&W), law_(law), goal_(goal), max_iterations_(max_iterations), patience_(patience) {}
+Monitor::Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience, int horizon)
+    : W_(&W),
+      law_(law),
+      goal_(goal),
+      max_iterations_(max_iterations),
+      patience_(patience),
+      horizon_(horizon) {}
 
 bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
     if (stopped_) return true;
-    residual_ =
-        goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_) : siconos_residual(*W_, r, u, law_);
+    residual_ = goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_).value()
+                                                  : siconos_residual(*W_, r, u, law_);
     const HistoryPoint point{iteration, timer_.seconds(), residual_};
     report_.history.push_back(point);
     report_.iterations = iteration;
@@ -53,6 +60,8 @@ bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
         ++half_;
     if (iteration >= patience_ && best_ > 0.95 * best_history_[half_]) {
         stop(Status::stalled, "the residual no longer falls");
+    } else if (horizon_ > 0 && 6 * iteration >= horizon_ && half_ > 0 && is_hopeless(iteration)) {
+        stop(Status::stalled, "the residual falls too slowly");
     } else if (iteration >= max_iterations_) {
         stop(Status::iteration_limit, "");
     } else if (std::isfinite(goal_.time_limit) &&
@@ -60,6 +69,13 @@ bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
         stop(Status::time_limit, "");
     }
     return stopped_;
+}
+
+bool Monitor::is_hopeless(int iteration) const {
+    const double doublings = std::log2(static_cast<double>(iteration) / report_.history[half_].iteration);
+    const double power = std::log2(best_history_[half_] / best_) / doublings;
+    const double left = std::log2(best_ / goal_.tolerance);
+    return !(left <= power * std::log2(static_cast<double>(horizon_) / iteration));
 }
 
 void Monitor::stop(Status status, std::string message) {

@@ -10,8 +10,10 @@ namespace drystone {
 class Monitor {
 public:
     /// Iterations stop as stalled when the best residual fell by less than 1 part in 20 while the iterations doubled,
-    /// but never before `patience` iterations.
-    Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience = 1000);
+    /// but never before `patience` iterations. With a `horizon` also when, at the pace of the last doubling (a power of their number), the goal
+    /// would be met only beyond so many; looked at from a sixth of it on.
+    Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience = 1000,
+            int horizon = 0);
 
     /// Looks at an iterate with its velocity u = W r + b; true if the iteration must end.
     bool check(int iteration, const Vector& r, const Vector& u);
@@ -27,10 +29,12 @@ public:
     SolveReport finish(const char* solver, Vector& r);
 
 private:
+    [[nodiscard]] bool is_hopeless(int iteration) const;
+
     const Delassus* W_;
     Law law_;
     Goal goal_;
-    int max_iterations_, patience_;
+    int max_iterations_, patience_, horizon_;
     Timer timer_;
     double residual_ = 0, best_ = std::numeric_limits<double>::infinity();
     Vector best_r_;

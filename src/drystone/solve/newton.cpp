@@ -17,7 +17,12 @@ namespace {
 class ProximalEquation {
 public:
     explicit ProximalEquation(const Delassus& W)
-        : W_(W), p_(W.problem()), A_inverse_(p_), D_(p_), factor_(Symmetry::general), w_(p_.rows()) {
+        : W_(W),
+          p_(W.problem()),
+          A_inverse_(p_),
+          D_(p_),
+          factor_(Symmetry::general, W.arithmetic()),
+          w_(p_.rows()) {
         for (Index i = 0; i < p_.blocks(); ++i) {
             const BlockMatrix diagonal = W.diagonal(i);
             const double floor = 1e-12 * W.stiffness(i);

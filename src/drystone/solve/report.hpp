@@ -11,8 +11,9 @@
 namespace drystone {
 
 enum class Status : std::uint8_t {
-    solved,           ///< the referee found the residual at or below the tolerance
-    stalled,          ///< no progress any more; the best iterate is returned
+    solved,        ///< the referee found the residual at or below the tolerance
+    frozen_shift,  ///< likewise, by the convex law with a frozen shift: the exact law was asked for and not solved
+    stalled,       ///< no progress any more; the best iterate is returned
     iteration_limit,  ///< as many iterations as were allowed
     time_limit,       ///< as many seconds as were allowed
     infeasible,       ///< no velocity satisfies the constraints (a body crushed between moving walls)
@@ -21,6 +22,9 @@ enum class Status : std::uint8_t {
 };
 
 const char* name_of(Status status);
+
+/// True if the referee confirmed a law: the one that was asked for, or the convex one with a frozen shift.
+inline bool is_met(Status status) { return status == Status::solved || status == Status::frozen_shift; }
 
 /// The measure that is held against the tolerance. Only `referee` can say "solved" in a simulation; the other is there to
 /// compare with Siconos on its own ground.
@@ -49,6 +53,13 @@ struct SolveReport {
     std::string message;  ///< why, in a sentence; for `auto`: what was tried
     int iterations = 0;   ///< sweeps, gradient steps or Newton steps, summed over inner solves
     Residual residual;    ///< of the returned solution, by the referee
+    /// Status frozen_shift: how far the solution is from the exact law all the same.
+    struct ShiftError {
+        double residual = 0;  ///< its residual by the exact law (eq. 12), dimensionless
+        /// Largest difference between frozen and true shift among blocks that bear an impulse, in units of u: so fast does a contact that
+        /// slides open (first) or close (second) that should do neither.
+        double opening = 0, closing = 0;
+    } shift_error;
     double seconds = 0;
     std::vector<HistoryPoint> history;
 };

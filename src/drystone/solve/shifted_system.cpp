@@ -51,11 +51,14 @@ BlockDiagonal::BlockDiagonal(const ConeProblem& problem) {
         dim_.push_back(cone.dim);
         size += cone.dim * cone.dim;
     }
-    value_.assign(static_cast<std::size_t>(size), 0.0);
+    value_ = Vector::Zero(size);
 }
 
 ShiftedSystem::ShiftedSystem(const Delassus& W)
-    : F(W.problem()), unit(Vector::Ones(W.problem().rows())), W_(&W), factor_(Symmetry::positive_definite) {
+    : F(W.problem()),
+      unit(Vector::Ones(W.problem().rows())),
+      W_(&W),
+      factor_(Symmetry::positive_definite, W.arithmetic()) {
     const ConeProblem& p = W.problem();
     for (Vector* v : {&g_, &p_, &residual_, &z_, &direction_, &image_, &t_, &t2_}) v->setZero(p.rows());
     if (W.whitened()) {
@@ -70,7 +73,7 @@ ShiftedSystem::ShiftedSystem(const Delassus& W)
 void ShiftedSystem::analyse_bodies() {
     const ConeProblem& p = W_->problem();
     const int m = p.body_dim;
-    rows_.assign(W_->whitened_rows().size(), 0.0);
+    rows_ = Vector::Zero(static_cast<Eigen::Index>(W_->whitened_rows().size()));
     // A body that does not move has rows of zeros; left in, a floor would couple all that rests on it.
     std::vector<char> moves(p.bodies, 0);
     for (Index i = 0; i < p.blocks(); ++i) {

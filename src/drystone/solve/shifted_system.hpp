@@ -27,7 +27,8 @@ public:
     }
 
 private:
-    std::vector<double> value_;
+    Vector
+        value_;  // of Eigen's, as all that products are written to: where numbers begin in memory tells how they are added up
     std::vector<std::int64_t> start_;
     std::vector<std::uint8_t> dim_;
 };
@@ -66,7 +67,7 @@ private:
     const Delassus* W_;
     SparseMatrix A_;
     Factor factor_;
-    std::vector<double> rows_;        // F^T Hw, or L^-1 F^T Hw, laid out like Hw
+    Vector rows_;                     // F^T Hw, or L^-1 F^T Hw, laid out like Hw
     std::optional<BlockDiagonal> L_;  // only with compliance and bodies
     std::vector<Index>
         pair_;  // where the blocks of A_ of each pair of bodies of a block begin in their column

@@ -1,11 +1,10 @@
 #include "drystone/solve/solve.hpp"
 
 #include "drystone/base/timer.hpp"
-#include "drystone/solve/infeasible.hpp"
+#include "drystone/solve/guarded.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace drystone {
@@ -19,192 +18,6 @@ struct Overloaded : Fs... {
 template <class... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
-double measured(const Delassus& W, Law law, const Goal& goal, const Vector& r) {
-    Vector u;
-    W.velocity(r, u);
-    return goal.measure == Measure::referee ? law_residual(W, r, u, law) : siconos_residual(W, r, u, law);
-}
-
-std::string in_words(const SolveReport& report, double residual) {
-    char text[160];
-    std::snprintf(text, sizeof text, "%s: %s at %.1e after %d iterations, %.2g s", report.solver.c_str(),
-                  name_of(report.status), residual, report.iterations, report.seconds);
-    return text;
-}
-
-/// Stages of `auto`: runs solvers one after the other, keeps the best iterate and the story.
-class Stages {
-public:
-    Stages(const Delassus& W, Law law, const Goal& goal, Vector& r)
-        : W_(W), law_(law), goal_(goal), r_(r), best_(r) {
-        residual_ = measured(W, law, goal, r);
-    }
-
-    /// Runs one solver from `start`; true when the work is over.
-    template <class Solver>
-    bool run(Solver&& solver, Vector start) {
-        Goal goal = goal_;
-        goal.time_limit = goal_.time_limit - timer_.seconds();
-        if (goal_.progress) {
-            goal.progress = [this](const HistoryPoint& point) {
-                goal_.progress({total_.iterations + point.iteration, timer_.seconds(), point.residual});
-            };
-        }
-        const double begun = timer_.seconds();
-        SolveReport report = solver(goal, start);
-        for (const HistoryPoint& point : report.history) {
-            total_.history.push_back(
-                {total_.iterations + point.iteration, begun + point.seconds, point.residual});
-        }
-        total_.iterations += report.iterations;
-        const double residual = measured(W_, law_, goal_, start);
-        if (!total_.message.empty()) total_.message += "; ";
-        total_.message += in_words(report, residual);
-        if (residual < residual_ || report.status == Status::solved) {
-            residual_ = residual;
-            best_ = start;
-            total_.solver = report.solver;
-        }
-        total_.status = report.status;
-        if (report.status == Status::infeasible) {
-            total_.message += " (" + report.message + ")";
-            return true;
-        }
-        const bool solved = residual_ <= goal_.tolerance;
-        if (solved) total_.status = Status::solved;
-        // Clocks of ranks differ: all of them are late, or none.
-        if (std::isfinite(goal_.time_limit))
-            late_ = W_.largest(timer_.seconds() >= goal_.time_limit ? 1 : 0) > 0;
-        return solved || late_;
-    }
-
-    [[nodiscard]] const Vector& best() const { return best_; }
-    [[nodiscard]] double residual() const { return residual_; }
-    [[nodiscard]] double seconds_left() const { return goal_.time_limit - timer_.seconds(); }
-
-    void infeasible(const std::string& why) {
-        total_.status = Status::infeasible;
-        total_.message += "; " + why;
-    }
-
-    SolveReport finish() {
-        if (total_.status != Status::solved && total_.status != Status::infeasible) {
-            total_.status = late_ ? Status::time_limit : Status::stalled;
-        }
-        r_ = best_;
-        total_.seconds = timer_.seconds();
-        return total_;
-    }
-
-private:
-    const Delassus& W_;
-    Law law_;
-    Goal goal_;
-    Vector& r_;
-    Vector best_;
-    Timer timer_;
-    bool late_ = false;
-    double residual_;
-    SolveReport total_;
-};
-
-SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r) {
-    const ConeProblem& p = W.problem();
-    Stages stages(W, law, goal, r);
-    const bool factorisable =
-        (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation && W.exchange() == nullptr;
-    auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
-        return [&W, law, sweeps, longest_cycle, blow_up](const Goal& g, Vector& x) {
-            GaussSeidelOptions gs;
-            gs.acceleration = Acceleration::momentum;
-            gs.max_iterations = sweeps;
-            gs.longest_cycle = longest_cycle;
-            gs.blow_up = blow_up;
-            gs.patience = 2000;
-            return gauss_seidel(W, law, gs, g, x);
-        };
-    };
-    const int patient =
-        std::max(options.first_stage_sweeps,
-                 static_cast<int>(
-                     std::min(1e5, options.first_stage_visits /
-                                       static_cast<double>(std::max<std::int64_t>(1, W.total_blocks())))));
-    const bool brief = options.brief && W.total_blocks() > options.small_problem;
-    if (stages.run(momentum(factorisable || brief ? patient : 1'000'000, 150, 2), r)) return stages.finish();
-    if (brief) {
-        stages.run(momentum(patient, 80, INFINITY), stages.best());
-        return stages.finish();
-    }
-    if (factorisable) {
-        Vector certificate;
-        if (stages.residual() > 1e-3 && prove_infeasible(W, law, certificate)) {
-            stages.infeasible(describe_infeasibility(W, certificate));
-            return stages.finish();
-        }
-        const Vector zero = Vector::Zero(p.rows());
-        if (law == Law::associated) {
-            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, zero);
-            return stages.finish();
-        }
-        // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
-        if (stages.run(momentum(patient, 80, INFINITY), zero)) return stages.finish();
-        if (options.brief) {
-            GaussSeidelOptions plain;
-            plain.max_iterations = 20'000;
-            plain.patience = 10'000;
-            stages.run([&](const Goal& g, Vector& x) { return gauss_seidel(W, law, plain, g, x); },
-                       stages.best());
-            return stages.finish();
-        }
-        // Another branch of solutions: from the centre of the associated law's.
-        Vector centre = zero;
-        Goal loose;
-        loose.tolerance = 1e-6;
-        loose.time_limit = stages.seconds_left();
-        interior_point(W, Law::associated, {}, loose, centre);
-        Vector from_centre;
-        auto again = [&](const Goal& g, Vector& x) {
-            SolveReport report = momentum(2 * patient, 150, 2)(g, x);
-            from_centre = x;
-            report.solver += " from the associated law";
-            return report;
-        };
-        if (stages.run(again, centre)) return stages.finish();
-        // Second order, from the best so far, and from that other branch.
-        NewtonOptions from_best;
-        from_best.warm_up_momentum = 0;
-        auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, from_best, g, x); };
-        const Vector best = stages.best();
-        if (stages.run(second_order, best)) return stages.finish();
-        if (best != from_centre && stages.run(second_order, from_centre)) return stages.finish();
-    }
-    // The slow and sure, where they cost little.
-    if (factorisable && p.blocks() <= options.small_problem) {
-        auto cadoux = [&](const Goal& g, Vector& x) {
-            return fixed_point(
-                W, law, {},
-                [](const Delassus& frozen, const Goal& inner, Vector& y) {
-                    return interior_point(frozen, Law::associated, {}, inner, y);
-                },
-                g, x);
-        };
-        if (stages.run(cadoux, stages.best())) return stages.finish();
-        if (stages.run([&](const Goal& g, Vector& x) { return admm(W, law, {}, g, x); }, stages.best()))
-            return stages.finish();
-    }
-    const int slow =
-        static_cast<int>(std::min(1e6, 5 * options.first_stage_visits /
-                                           static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()))));
-    auto plain = [&](const Goal& g, Vector& x) {
-        GaussSeidelOptions gs;
-        gs.max_iterations = slow;
-        gs.patience = slow / 2;
-        return gauss_seidel(W, law, gs, g, x);
-    };
-    stages.run(plain, stages.best());
-    return stages.finish();
-}
-
 SolveReport solve_convex(const Delassus& W, Law law, const ConvexOptions& solver, const Goal& goal,
                          Vector& r) {
     return std::visit(
@@ -215,9 +28,11 @@ SolveReport solve_convex(const Delassus& W, Law law, const ConvexOptions& solver
         solver);
 }
 
-SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, const Goal& goal, Vector& r) {
+SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, const Goal& goal, Vector& r,
+                     Vector& shift) {
     return std::visit(
         Overloaded{[&](const AutoOptions& o) { return solve_auto(W, law, o, goal, r); },
+                   [&](const BriefOptions& o) { return solve_brief(W, law, o, goal, r, shift); },
                    [&](const NewtonOptions& o) { return newton(W, law, o, goal, r); },
                    [&](const FixedPointSolver& o) {
                        return fixed_point(
@@ -231,40 +46,49 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
         solver);
 }
 
-/// Those that need no more of other ranks than an Exchange.
+/// Those whose work ranks can share; others solve the whole problem, each rank by itself.
 bool runs_on_ranks(const SolverOptions& solver) {
-    return std::holds_alternative<AutoOptions>(solver) ||
+    return std::holds_alternative<AutoOptions>(solver) || std::holds_alternative<BriefOptions>(solver) ||
            std::holds_alternative<GaussSeidelOptions>(solver) ||
            std::holds_alternative<ProjectedGradientOptions>(solver);
 }
+
+/// Blocks, of all ranks: sweeps over so few take less time than a word to another rank.
+constexpr std::int64_t too_small_to_share = 500;
 
 }  // namespace
 
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution) {
     const Timer timer;
-    if (W.exchange() != nullptr && !runs_on_ranks(settings.solver)) {
-        SolveReport report;
-        report.solver = "none";
-        report.message = "this solver runs on one rank only: take auto, gauss-seidel or a projected gradient";
-        return report;
-    }
     Vector r = solution.r;
     const bool usable = r.size() == W.problem().rows() && r.allFinite();
     if (W.largest(usable ? 0 : 1) > 0) r = Vector::Zero(W.problem().rows());
+    if (W.exchange() != nullptr &&
+        (!runs_on_ranks(settings.solver) || W.total_blocks() <= too_small_to_share)) {
+        const WholeProblem whole = W.exchange()->whole(r);
+        ConeSolution all;
+        all.r = whole.r;
+        const SolveReport report = solve(whole.problem, settings, all);
+        solution = W.complete(all.r.size() > 0 ? whole.part_of(all.r, W.problem()) : r);
+        return report;
+    }
     // A little below what is asked: the referee recomputes everything and rounds differently.
     Goal goal = settings.goal;
     goal.tolerance *= 0.99;
-    SolveReport report = dispatch(W, settings.law, settings.solver, goal, r);
+    Vector shift;
+    SolveReport report = dispatch(W, settings.law, settings.solver, goal, r, shift);
     solution = W.complete(r);
+    solution.shift = shift;
     report.residual = judge(W, solution, settings.law);
+    if (shift.size() > 0) report.shift_error = shift_error(W, solution);
     const double judged =
         settings.goal.measure == Measure::referee ? report.residual.value : report.residual.siconos;
-    if (report.status == Status::solved && !(judged <= settings.goal.tolerance * (1 + 1e-6))) {
+    if (is_met(report.status) && !(judged <= settings.goal.tolerance * (1 + 1e-6))) {
         report.status = Status::stalled;
         report.message +=
             (report.message.empty() ? "" : "; ") + std::string("the referee does not confirm it");
-    } else if (report.status != Status::infeasible && report.status != Status::invalid &&
-               judged <= settings.goal.tolerance) {
+    } else if (report.status != Status::frozen_shift && report.status != Status::infeasible &&
+               report.status != Status::invalid && judged <= settings.goal.tolerance) {
         report.status = Status::solved;
     }
     report.seconds = timer.seconds();
@@ -281,7 +105,8 @@ SolveReport solve(const ConeProblem& problem, const SolveSettings& settings, Con
             report.message += (report.message.empty() ? "" : "; ") + fault;
         return report;
     }
-    const Delassus W(problem, settings.threads);
+    Delassus W(problem, settings.threads);
+    W.set_arithmetic(settings.arithmetic);
     SolveReport report = solve(W, settings, solution);
     report.seconds = timer.seconds();
     return report;
@@ -318,6 +143,7 @@ const std::vector<NamedSolver>& named_solvers() {
              true, true},
             {"gauss-seidel-conjugate", "sweeps as the map of nonsmooth conjugate gradients",
              sweeps(conjugate), true, true},
+            {"gauss-seidel-anderson", "sweeps as the map of Anderson's method", sweeps(anderson), true, true},
             {"gauss-seidel-fb", "sweeps, Fischer-Burmeister Newton per contact",
              sweeps(none, LocalSolver::fischer_burmeister), true, true},
             {"gauss-seidel-ac", "sweeps, Alart-Curnier Newton per contact",

@@ -102,6 +102,12 @@ public:
     }
 
     [[nodiscard]] int body_stride() const { return p_.body_dim; }
+    [[nodiscard]] Index row(Index q) const { return offset_[q]; }
+    [[nodiscard]] double weight(Index q, Index c) const {
+        const Index i = tiling_.order[q];
+        const double length = is_torque(p_.cones[i], c) ? W_.length(i) : 1.0;
+        return W_.stiffness(i) / (length * length);
+    }
 
     Vector r, z;
 

@@ -1,11 +1,13 @@
-// Gauss-Seidel kernel for Coulomb contacts (exact law) between at most two rigid bodies, in 3D (D = 3, M = 6) and 2D (D = 2, M = 3).
+// Gauss-Seidel kernel for Coulomb contacts (both laws) between at most two rigid bodies, in 3D (D = 3, M = 6) and 2D (D = 2, M = 3).
 //
 // Each contact's tangents are turned so that T of the secular equation (docs/theory.md, eq. 21) is diagonal: sticking
-// is then two divisions and sliding a scalar Newton. Data of a contact lie together in the order of the sweep; the whitened
+// is then two divisions and sliding a scalar Newton, on eq. 21 for the exact law and on the direction of sliding for the associated one
+// (on_cone.hpp). Data of a contact lie together in the order of the sweep; the whitened
 // rows of both bodies are most of it, and each is read once per visit (RigidRows). Compliance, where there is any, lies beside.
 #pragma once
 
 #include "drystone/base/huge_pages.hpp"
+#include "drystone/solve/on_cone.hpp"
 #include "drystone/solve/secular.hpp"
 #include "drystone/solve/sweep_any.hpp"
 
@@ -118,15 +120,13 @@ private:
     }
 };
 
-template <int D, int M, bool Compliant = false>
+template <int D, int M, Law law = Law::coulomb, bool Compliant = false>
 class RigidKernel {
 public:
     /// True if the problem has the shape this kernel needs.
-    static bool fits(const Delassus& W, Law law, const GaussSeidelOptions& options) {
+    static bool fits(const Delassus& W, const GaussSeidelOptions& options) {
         const ConeProblem& p = W.problem();
-        if (law != Law::coulomb || options.local.solver != LocalSolver::hybrid || !W.whitened() ||
-            p.body_dim != M)
-            return false;
+        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.body_dim != M) return false;
         for (Index i = 0; i < p.blocks(); ++i) {
             const Cone& c = p.cones[i];
             if (c.kind != ConeKind::second_order || c.dim != D || std::isinf(c.mu())) return false;
@@ -194,11 +194,17 @@ public:
             normal -= c.coupling[k] * tangent[k];
             grip += tangent[k] * tangent[k];
         }
-        if (free_normal <= 0 || c.mu == 0) {
+        if (c.mu == 0 || (law == Law::coulomb && free_normal <= 0)) {
             tangent.fill(0);
             normal = std::max(0.0, free_normal);
         } else if (normal <= 0 || grip > c.mu * c.mu * normal * normal) {
-            slide(c, free_normal, normal, tangent);
+            if constexpr (law == Law::coulomb) {
+                slide(c, free_normal, normal, tangent);
+            } else {
+                OnCone<D - 1> on{c.mu, 1 / c.inverse_w, free_normal, c.coupling, {}, tangent};
+                for (int k = 0; k < D - 1; ++k) on.t[k] = 1 / c.inverse_t[k];
+                on.solve(x + 1, normal, tangent);
+            }
         }
         std::array<double, D> next, change;
         next[0] = normal;
@@ -217,6 +223,8 @@ public:
     }
 
     [[nodiscard]] int body_stride() const { return stride; }
+    [[nodiscard]] Index row(Index q) const { return q * D; }
+    [[nodiscard]] double weight(Index q, Index /*component*/) const { return contacts_[q].stiffness; }
 
     Vector r, z;
 

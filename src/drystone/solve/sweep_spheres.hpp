@@ -125,6 +125,11 @@ public:
     }
 
     [[nodiscard]] int body_stride() const { return stride; }
+    [[nodiscard]] Index row(Index q) const { return q * 3; }
+    [[nodiscard]] double weight(Index q, Index /*component*/) const {
+        const Contact& c = contacts_[q];
+        return c.linear_a * c.linear_a + c.linear_b * c.linear_b;
+    }
 
     Vector r, z;
 

@@ -137,6 +137,10 @@ public:
     }
 
     [[nodiscard]] int body_stride() const { return stride; }
+    [[nodiscard]] Index row(Index q) const { return q * stride; }
+    [[nodiscard]] double weight(Index q, Index c) const {
+        return c < 4 ? contacts_[q].weight : contacts_[q].torque_weight;
+    }
 
     Vector r, z;  // r: force, 0, torque, 0 of each block; z: velocity, 0, spin, 0 of each body
 

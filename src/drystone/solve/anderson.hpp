@@ -1,0 +1,102 @@
+// Anderson acceleration (Anderson 1965; Walker & Ni 2011) of any map of a kernel's state (r, z).
+//
+// With f_k = G(x_k) - x_k, the next state is G(x_k) - sum_j gamma_j (G(x_{j+1}) - G(x_j)), gamma the least-squares solution of
+// f_k = sum_j gamma_j (f_{j+1} - f_j) over the last `depth` steps: what a secant method makes of the map. It wins where iterates creep
+// along a few soft directions at equal pace, as sweeps do near a solution of the exact law, and loses far from one.
+#pragma once
+
+#include "drystone/base/exact_sum.hpp"
+#include "drystone/base/parallel.hpp"
+#include "drystone/cone/delassus.hpp"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace drystone {
+
+class Anderson {
+public:
+    /// `weights`: of the components of r in the norm that is made small. Sums are made tile by tile, rows [tile_row[t], tile_row[t+1]), and
+    /// exactly over tiles, so that they do not depend on threads or ranks.
+    Anderson(const Delassus& W, int depth, Vector weights, std::vector<Index> tile_row)
+        : W_(W), depth_(depth), weights_(std::move(weights)), tile_row_(std::move(tile_row)) {
+        gram_.setZero(depth, depth);
+    }
+
+    /// (r, z) holds the image of a state with the impulses before_r, and becomes the next state. Returns the squared norm of the image's step.
+    double operator()(Vector& r, Vector& z, const Vector& before_r) {
+        Vector f = r - before_r;
+        const double now = dot({&f, 1}, f)[0];
+        const bool grown = !(now <= 4 * last_);  // in norm: doubled
+        if (grown) count_ = 0;
+        if (count_ >= 0 && last_f_.size() == f.size() && !grown) {
+            const int place = next_;
+            next_ = (next_ + 1) % depth_;
+            count_ = std::min(count_ + 1, depth_);
+            if (static_cast<int>(df_.size()) <= place) {
+                df_.resize(place + 1);
+                dr_.resize(place + 1);
+                dz_.resize(place + 1);
+            }
+            df_[place] = f - last_f_;
+            dr_[place] = r - last_r_;
+            dz_[place] = z - last_z_;
+            const std::vector<double> row = dot({df_.data(), static_cast<std::size_t>(count_)}, df_[place]);
+            for (int j = 0; j < count_; ++j) gram_(place, j) = gram_(j, place) = row[j];
+        } else {
+            next_ = 0;
+        }
+        last_ = now;
+        last_f_ = f;
+        last_r_ = r;
+        last_z_ = z;
+        if (count_ == 0) return now;
+        const std::vector<double> right = dot({df_.data(), static_cast<std::size_t>(count_)}, f);
+        Eigen::MatrixXd A = gram_.topLeftCorner(count_, count_);
+        A.diagonal().array() += 1e-10 * A.diagonal().maxCoeff();
+        const Vector gamma = A.ldlt().solve(Eigen::Map<const Vector>(right.data(), count_));
+        if (!gamma.allFinite()) {
+            count_ = 0;
+            return now;
+        }
+        for (int j = 0; j < count_; ++j) {
+            r -= gamma[j] * dr_[j];
+            z -= gamma[j] * dz_[j];
+        }
+        return now;
+    }
+
+private:
+    /// Weighted products of each of `a` with b.
+    [[nodiscard]] std::vector<double> dot(std::span<const Vector> a, const Vector& b) const {
+        const std::size_t n = a.size(), tiles = tile_row_.size() - 1;
+        std::vector<double> partial(n * tiles);
+        parallel_for_uneven(W_.threads(), static_cast<Index>(tiles), 8, [&](Index t) {
+            for (std::size_t j = 0; j < n; ++j) {
+                double sum = 0;
+                for (Index k = tile_row_[t]; k < tile_row_[t + 1]; ++k) sum += weights_[k] * a[j][k] * b[k];
+                partial[j * tiles + t] = sum;
+            }
+        });
+        std::vector<ExactSum> sums(n);
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t t = 0; t < tiles; ++t) sums[j].add(partial[j * tiles + t]);
+        W_.add_up(sums);
+        std::vector<double> values(n);
+        for (std::size_t j = 0; j < n; ++j) values[j] = sums[j].value();
+        return values;
+    }
+
+    const Delassus& W_;
+    int depth_, count_ = 0, next_ = 0;
+    double last_ = INFINITY;
+    Vector weights_, last_f_, last_r_, last_z_;
+    std::vector<Index> tile_row_;
+    std::vector<Vector> df_, dr_, dz_;
+    Eigen::MatrixXd gram_;
+};
+
+}  // namespace drystone

@@ -195,6 +195,59 @@ TEST(Judge, SeesVelocitiesThatDoNotBelongToTheImpulses) {
     EXPECT_TRUE(std::isnan(judge(W, s, Law::coulomb).value));
 }
 
+namespace {
+
+/// Balls that fall on a floor, each by itself: masses, and speeds that the floor must stop.
+ConeProblem falling(const std::vector<std::pair<double, double>>& balls) {
+    ConeProblem p;
+    p.body_dim = 1;
+    p.bodies = static_cast<Index>(balls.size());
+    p.f.resize(p.bodies);
+    p.w = Vector::Zero(p.bodies);
+    BlockInverseMass inverse;
+    const double one = 1;
+    for (Index j = 0; j < p.bodies; ++j) {
+        inverse.blocks.push_back(1 / balls[j].first);
+        p.f[j] = -balls[j].first * balls[j].second;
+        p.add_block(Cone::ray());
+        p.add_entry(j, std::span(&one, 1));
+    }
+    p.mass = std::move(inverse);
+    return p;
+}
+
+Residual judged(const ConeProblem& p, const Vector& r) {
+    const Delassus W(p);
+    return judge(W, W.complete(r), Law::coulomb);
+}
+
+}  // namespace
+
+TEST(Judge, NoBodyHidesFromItBehindOthers) {
+    // The first is stopped, the second falls through the floor: heavy beside light, fast beside slow, and one among many.
+    for (const std::pair<double, double>& first :
+         {std::pair(1e9, 1.0), std::pair(1.0, 1e4), std::pair(1e6, 1e5)}) {
+        const Residual r = judged(falling({first, {1e-3, 1.0}}), Vector{{first.first * first.second, 0.0}});
+        EXPECT_DOUBLE_EQ(r.law.worst, 1);
+        EXPECT_DOUBLE_EQ(r.law.velocity, 1);
+        EXPECT_GE(r.value, 0.05);
+        EXPECT_LT(r.law.mean, 0.04);  // what the energy of the whole says
+    }
+    std::vector<std::pair<double, double>> many(100'000, {1.0, 1.0});
+    Vector impulses = Vector::Ones(100'000);
+    impulses[500] = 0;
+    EXPECT_GE(judged(falling(many), impulses).value, 0.05);
+}
+
+TEST(Judge, NumbersThatUnderOrOverflowAreNoSolution) {
+    for (const double mass : {1e-160, 1e-300, 1e200})
+        EXPECT_GE(judged(falling({{mass, 1.0}, {mass, 1.0}}), Vector::Zero(2)).value, 0.05) << mass;
+    // Impulses that have run away: whatever they are, not a small residual.
+    for (const double size : {1e152, 1e160, 1e300})
+        EXPECT_FALSE(judged(falling({{1.0, 1.0}, {1.0, 1.0}}), Vector::Constant(2, size)).value < 0.05)
+            << size;
+}
+
 TEST(Problem, FaultsAreNamed) {
     ConeProblem p = mixed(1);
     EXPECT_TRUE(find_faults(p).empty());

@@ -252,8 +252,10 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         if (options.guarded) {
             const Vector frozen = guarded_shift(W, stages.best());
             const Delassus convex = W.with_frozen_shift(frozen);
+            GaussSeidelOptions sure = with_momentum(patient, 150, 2);
+            sure.patience = patient;  // it converges, however slowly
             const auto solver = [&](const Goal& g, Vector& x) {
-                return gauss_seidel(convex, Law::associated, with_momentum(patient, 150, 2), g, x);
+                return gauss_seidel(convex, Law::associated, sure, g, x);
             };
             if (stages.run_frozen(solver, frozen)) return finish();
         }

@@ -27,7 +27,7 @@ struct BriefOptions {
     bool guarded = true;  ///< false: the exact law or nothing, and then more sweeps for it
     int exact_sweeps =
         150;  ///< at most, with momentum, under the exact law before the guarded law takes over
-    int secant_sweeps = 100;    ///< and so many by Anderson's method
+    int secant_sweeps = 60;     ///< and so many by Anderson's method
     double most_visits = 1e7;   ///< visits of blocks that every other stage may spend
     int least_sweeps = 3000;    ///< but at least so many sweeps, whatever the size
     Index small_problem = 200;  ///< blocks

@@ -55,6 +55,8 @@ std::vector<std::string> find_problems(const std::vector<std::string>& folders) 
 }
 
 std::vector<const NamedSolver*> chosen_solvers(const BenchOptions& options) {
+    static const NamedSolver step{"step", "as in a run", BriefOptions{}, true, true};
+    if (options.steps) return {&step};
     if (options.solvers.empty()) return solvers_for(options.run.law);
     std::vector<const NamedSolver*> chosen;
     for (const std::string& name : options.solvers) {
@@ -65,10 +67,10 @@ std::vector<const NamedSolver*> chosen_solvers(const BenchOptions& options) {
 }
 
 Run measure(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
-            const RunSettings& settings, ProgressLine& progress) {
+            const RunSettings& settings, const ConeSolution& start, ProgressLine& progress) {
     Run best;
     for (int repeat = 0; repeat < most_repeats; ++repeat) {
-        ConeSolution solution;
+        ConeSolution solution = start;
         Run run = run_solver(file, problem, solver, settings, solution, progress);
         if (repeat == 0 || run.report.seconds < best.report.seconds) best = std::move(run);
         if (best.report.seconds >= short_solve) break;
@@ -80,6 +82,8 @@ Run measure(const std::string& file, const ConeProblem& problem, const NamedSolv
 std::string cell(const Run& run, bool best) {
     if (run.solved()) return seconds_text(run.report.seconds) + (best ? "*" : " ");
     switch (run.report.status) {
+        case Status::frozen_shift:
+            return "frozen " + seconds_text(run.report.seconds) + " ";
         case Status::iteration_limit:
             return "iterations ";
         case Status::time_limit:
@@ -173,6 +177,25 @@ void print_summary(const std::vector<Row>& rows, const std::vector<const NamedSo
     }
 }
 
+/// How steps ended, and in how many sweeps.
+void print_steps(const std::vector<Row>& rows) {
+    std::vector<int> exact, frozen;
+    for (const Row& row : rows) {
+        const SolveReport& report = row.runs.front().report;
+        if (report.status == Status::solved) exact.push_back(report.iterations);
+        if (report.status == Status::frozen_shift) frozen.push_back(report.iterations);
+    }
+    const auto sweeps = [](std::vector<int>& counts) {
+        if (counts.empty()) return std::string();
+        std::sort(counts.begin(), counts.end());
+        return fmt::format(" in {} sweeps (median; at most {})", counts[counts.size() / 2], counts.back());
+    };
+    say("");
+    say(fmt::format("exact law: {} of {}{}", exact.size(), rows.size(), sweeps(exact)));
+    say(fmt::format("with a frozen shift: {}{}", frozen.size(), sweeps(frozen)));
+    say(fmt::format("not solved: {}", rows.size() - exact.size() - frozen.size()));
+}
+
 Profile profile_of(const std::vector<Row>& rows, const std::vector<const NamedSolver*>& solvers,
                    const RunSettings& settings) {
     Profile profile;
@@ -215,7 +238,9 @@ int bench_command(const BenchOptions& options) {
         }
         Row& row = rows.emplace_back(Row{file, {}});
         for (const NamedSolver* solver : solvers) {
-            row.runs.push_back(measure(file, read.problem, *solver, options.run, progress));
+            const ConeSolution start =
+                options.steps && !read.guesses.empty() ? read.guesses.front() : ConeSolution{};
+            row.runs.push_back(measure(file, read.problem, *solver, options.run, start, progress));
             if (!options.json) continue;
             progress.clear();
             say(json_line(row.runs.back(), options.run));
@@ -226,6 +251,7 @@ int bench_command(const BenchOptions& options) {
     if (!options.json) {
         print_table(rows, solvers);
         print_summary(rows, solvers);
+        if (options.steps) print_steps(rows);
     }
     try {
         write_profile(options.picture, profile_of(rows, solvers, options.run));

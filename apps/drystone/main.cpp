@@ -282,10 +282,18 @@ int run(int argc, char** argv, const Communicator* ranks) {
     add_word(*bench, "DIR", bench_options.folders,
              "Folders, searched for *.hdf5 with all below them; or files")
         ->required();
-    bench->add_option("--solvers", bench_options.solvers, "Solvers, separated by commas; all if not given")
-        ->type_name("NAME,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);  // a folder that follows is not a solver
+    CLI::Option* solvers =
+        bench
+            ->add_option("--solvers", bench_options.solvers, "Solvers, separated by commas; all if not given")
+            ->type_name("NAME,...")
+            ->delimiter(',')
+            ->allow_extra_args(false);  // a folder that follows is not a solver
+    bench
+        ->add_flag("--steps", bench_options.steps,
+                   "The problems are steps that runs have saved (failed_step_*.hdf5): solve them as a run "
+                   "does, from "
+                   "their first guess, and count those by the exact law and those with a frozen shift")
+        ->excludes(solvers);
     add_run_options(*bench, bench_options.run, bench_law);
     bench->add_option("--picture", bench_options.picture, "Where to draw the profile, as SVG")
         ->type_name("FILE")

@@ -336,8 +336,11 @@ private:
         std::vector<std::string> lines = {
             fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}{}", run_.plan.title, sum.steps,
                         run_.plan.scene.time, sum.unsolved, infeasible, frozen, stop),
-            fmt::format("worst residual {:.1e}, worst overlap {:.2e} m ({:.1e} radii), {} iterations",
-                        sum.worst_residual, sum.worst_overlap, sum.worst_relative_overlap, sum.iterations),
+            fmt::format("worst residual {:.1e} (a contact wrong by {:.1e} m/s), worst overlap {:.2e} m "
+                        "({:.1e} radii), "
+                        "{} iterations",
+                        sum.worst_residual, sum.worst_velocity, sum.worst_overlap, sum.worst_relative_overlap,
+                        sum.iterations),
             fmt::format(
                 "energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), {}scheme "
                 "{:.6g} J, {}{}",
@@ -376,39 +379,34 @@ private:
         const RunSummary& sum = summary();
         const bool strict_law = run_.plan.options.step.solve.law == Law::coulomb && !may_freeze();
         std::vector<std::string> lines;
-        if (sum.infeasible > 0) {
+        if (sum.infeasible > 0)
             lines.emplace_back(
                 "infeasible: bodies are crushed between others that do not yield, or start inside each "
-                "other; they "
-                "went on with the impulses of the step before. Give them room (drystone check tells of "
-                "overlaps "
-                "at the start)");
-        }
-        if (sum.unsolved > sum.infeasible) {
-            lines.push_back(fmt::format(
-                "not solved: these steps went on with the best motion that was found, its worst contact "
-                "wrong by {:.1e} "
-                "m/s. To have them solved {}",
-                sum.worst_velocity,
-                strict_law ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\")"
-                           : "shorten [time] step; if that error is small to you, raise [solver] tolerance"));
-        }
-        if (sum.frozen > 0) {
+                "other. These "
+                "steps went on with the impulses of the one before. Give the bodies room: drystone check "
+                "tells of "
+                "overlaps at the start");
+        if (sum.unsolved > sum.infeasible)
+            lines.push_back(
+                std::string("not solved: these steps went on with the best motion that was found. To have "
+                            "them solved ") +
+                (strict_law
+                     ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\")"
+                     : "shorten [time] step; if the error above is small to you, raise [solver] tolerance"));
+        if (sum.frozen > 0)
             lines.push_back(
                 fmt::format("frozen shift: in these steps friction took how fast contacts slide from the "
                             "step before, which let "
                             "bodies approach by at most {:.1e} m too much in a step. A shorter [time] step "
-                            "makes it less; [solver] "
-                            "law = \"coulomb-strict\" forbids it",
+                            "makes it less; "
+                            "[solver] law = \"coulomb-strict\" forbids it",
                             sum.worst_closing));
-        }
-        if (sum.jumps > 0) {
+        if (sum.jumps > 0)
             lines.push_back(fmt::format(
                 "overlaps grew by up to {:.2g} radii in a step, more than its solution allows, after {} "
                 "steps: bodies "
                 "move or turn too far in one. Shorten [time] step, or let it adapt ([time] displacement)",
                 sum.worst_jump, sum.jumps));
-        }
         return lines;
     }
 

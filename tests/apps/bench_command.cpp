@@ -2,6 +2,7 @@
 
 #include "apps/command.hpp"
 #include "drystone/solve/solve.hpp"
+#include "support/data.hpp"
 
 namespace drystone::testing {
 namespace {
@@ -92,6 +93,23 @@ TEST_F(Bench, AllSolversOfTheLawIfNoneIsNamed) {
     EXPECT_EQ(answer.objects().size(), expected);
     EXPECT_EQ(xml_fault(text_of(scratch_.file("p.svg"))), "");
     EXPECT_TRUE(contains(answer.err, "p.svg")) << "where the picture is: " << answer.err;
+}
+
+TEST_F(Bench, StepsAreSolvedAsInARun) {
+    const Answer answer = drystone_command(scratch_, {"bench", "problems", "--steps", "--tolerance", "1e-4"});
+    EXPECT_EQ(answer.code, 0) << answer.err;
+    for (const char* word : {"exact law: 2 of 2 in ", "with a frozen shift: 0", "not solved: 0"})
+        EXPECT_TRUE(contains(answer.out, word)) << word << "\n" << answer.out;
+    const Answer both = drystone_command(scratch_, {"bench", "problems", "--steps", "--solvers", "auto"});
+    EXPECT_EQ(both.code, 2);
+}
+
+TEST_F(Bench, AStepThatStallsEndsWithAFrozenShift) {
+    const std::string stalled = "slow-flow/a_s60_failed_step_145.hdf5";
+    DRYSTONE_NEEDS_DATA(stalled);
+    const Answer step =
+        drystone_command(scratch_, {"bench", data_file(stalled).string(), "--steps", "--tolerance", "1e-4"});
+    EXPECT_TRUE(contains(step.out, "with a frozen shift: 1 in ")) << step.out;
 }
 
 TEST_F(Bench, TroubleGivesCodeTwo) {

@@ -11,55 +11,39 @@
 namespace drystone {
 namespace {
 
-constexpr const char* spheres = R"(
-dimension = 3
-gravity = [1, 0, -9.81]
-[time]
-step = 5e-3
-[box]
-lower = [0, 0, 0]
-upper = [0.2, 0.2, 1]
-[[lattice]]
-shape = { type = "sphere", radius = 0.05 }
-count = [2, 2, 4]
-origin = [0.05, 0.05, 0.05]
-spacing = 0.0995
-shift = 0.002
-)";
-constexpr const char* boxes = R"(
-dimension = 3
-gravity = [1, 0, -9.81]
-[time]
-step = 5e-3
-[box]
-lower = [0, 0, 0]
-upper = [0.3, 0.3, 1]
-[[lattice]]
-shape = { type = "box", sides = [0.1, 0.09, 0.05] }
-count = [1, 1, 4]
-origin = [0.08, 0.08, 0.0251]
-spacing = 0.0502
-shift = 0.002
-)";
-constexpr const char* disks = R"(
-dimension = 2
-gravity = [1, -9.81]
-[time]
-step = 5e-3
-[box]
-lower = [0, 0]
-upper = [0.6, 2]
-[[lattice]]
-shape = { type = "disk", radius = 0.05 }
-count = [5, 4]
-origin = [0.06, 0.05]
-spacing = 0.0998
-shift = 0.004
-)";
+/// Grains on a lattice in a box that leans, and is wider than they are.
+std::string scene_of(const std::string& gravity, const std::string& upper, const std::string& lattice) {
+    const bool plane = upper.find(',') == upper.rfind(',');
+    return std::string("dimension = ") + (plane ? "2" : "3") + "\ngravity = " + gravity +
+           "\n[time]\nstep = 5e-3\n[box]\nlower = " + (plane ? "[0, 0]" : "[0, 0, 0]") +
+           "\nupper = " + upper + "\n[[lattice]]\n" + lattice;
+}
+
+const std::string spheres = scene_of("[1, 0, -9.81]", "[0.2, 0.2, 1]", R"(
+    shape = { type = "sphere", radius = 0.05 }
+    count = [2, 2, 4]
+    origin = [0.05, 0.05, 0.05]
+    spacing = 0.0995
+    shift = 0.002
+)");
+const std::string boxes = scene_of("[1, 0, -9.81]", "[0.3, 0.3, 1]", R"(
+    shape = { type = "box", sides = [0.1, 0.09, 0.05] }
+    count = [1, 1, 4]
+    origin = [0.08, 0.08, 0.0251]
+    spacing = 0.0502
+    shift = 0.002
+)");
+const std::string disks = scene_of("[1, -9.81]", "[0.6, 2]", R"(
+    shape = { type = "disk", radius = 0.05 }
+    count = [5, 4]
+    origin = [0.06, 0.05]
+    spacing = 0.0998
+    shift = 0.004
+)");
 
 struct Case {
     const char* name;
-    const char* scene;
+    std::string scene;
 };
 
 /// Memory at other places than before.

@@ -203,6 +203,45 @@ Scene<3> tumbling_brick() {
     return scene;
 }
 
+/// A rod that spins freely, at 300 rad/s, and a ball at rest in its plane, a distance `way` of the rod's turn ahead of it.
+Scene<3> rod_and_ball(double way) {
+    Scene<3> scene = sample::empty_scene<3>(0);
+    BodyPlan<3> rod;
+    rod.shape = scene.add_shape(Capsule{0.02, 0.5});
+    rod.pose.rotation.q =
+        Eigen::Quaterniond::FromTwoVectors(Vec<3>(Vec<3>::UnitZ()), Vec<3>(Vec<3>::UnitX()));
+    rod.spin = {0, 0, 300};
+    scene.add_body(rod);
+    BodyPlan<3> ball;
+    ball.shape = scene.add_shape(Ball<3>{0.03});
+    ball.pose.position = {0.45 * std::cos(way), 0.45 * std::sin(way), 0};
+    scene.add_body(ball);
+    return scene;
+}
+
+TEST(Rotation, NoBallIsJumpedOverByARodThatSpins) {
+    // In a step of 1 ms the rod turns by 0.3 rad, 0.135 m where the ball is: more than its thickness and the ball's diameter together.
+    const double h = 1e-3;
+    for (int k = 0; k < 40; ++k) {
+        const double way = 0.25 + 0.05 * k;
+        Scene<3> scene = rod_and_ball(way);
+        const double L = momentum_of(scene).angular.norm();
+        StepMemory<3> memory;
+        bool hit = false;
+        const RunSummary run = simulate<3>(scene, {options(h), (way + 0.6) / 300}, memory,
+                                           [&](const Scene<3>& s, const StepMemory<3>&, const StepRecord&) {
+                                               hit = hit || s.bodies.velocity[1].norm() > 0;
+                                               return true;
+                                           });
+        EXPECT_TRUE(hit) << way;
+        EXPECT_EQ(run.unsolved, 0);
+        // What the step leaves out, 0.45 m (h 300/s)^2 / 2, is a radius of the rod; overlaps of that kind are told.
+        EXPECT_LT(run.worst_relative_overlap, 1) << way;
+        EXPECT_TRUE(run.jumps > 0 || run.worst_relative_overlap < 0.1) << way;
+        EXPECT_NEAR(momentum_of(scene).angular.norm() / L, 1, 1e-9) << way;
+    }
+}
+
 TEST(Rotation, TorqueFreeBodyKeepsMomentumAndEnergyAndIsOfSecondOrder) {  // [14]
     const auto turned = [](double h) {
         Scene<3> scene = tumbling_brick();

@@ -88,6 +88,31 @@ TEST(ProblemCompliance, RigidFilesHaveNone) {
     EXPECT_EQ(read_problem(scratch.file("p.hdf5")).problem.compliance.size(), 0);
 }
 
+TEST(ProblemShift, IsKept) {
+    const Scratch scratch;
+    ProblemFile file;
+    file.problem = with_joints();
+    EXPECT_EQ(file.problem.shift_before.size(), 0);
+    write_problem(scratch.file("p.hdf5"), file);
+    EXPECT_EQ(read_problem(scratch.file("p.hdf5")).problem.shift_before.size(), 0);
+    file.problem.shift_before.setZero(file.problem.blocks());
+    std::vector<double> expected;
+    for (Index i = 0; i < file.problem.blocks(); ++i) {
+        if (file.problem.cones[i].kind == ConeKind::free) continue;
+        file.problem.shift_before[i] = 0.1 * (i + 1);
+        expected.push_back(file.problem.shift_before[i]);
+    }
+    write_problem(scratch.file("p.hdf5"), file);
+    const ConeProblem back = read_problem(scratch.file("p.hdf5")).problem;
+    ASSERT_EQ(back.shift_before.size(), back.blocks());
+    expected.resize(back.blocks(), 0.0);  // joints, row by row, come last
+    for (Index i = 0; i < back.blocks(); ++i) EXPECT_EQ(back.shift_before[i], expected[i]);
+    file.problem.shift_before[1] = -1;
+    EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
+    file.problem.shift_before.setZero(3);
+    EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
+}
+
 TEST(ProblemCompliance, BadNumbersAreRefused) {
     const Scratch scratch;
     ProblemFile file;

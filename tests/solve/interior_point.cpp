@@ -34,7 +34,7 @@ TEST(InteriorPoint, ReproducesTheReferencesOfTheConvexLaw) {
         // Fourteen digits are published; the residual of 1e-13 is multiplied by the condition of W, below 10 here.
         EXPECT_LT((result.r - reference.convex).lpNorm<Eigen::Infinity>(), 1e-12)
             << name_of(result.report.status);
-        EXPECT_LE(result.report.iterations, 22);
+        EXPECT_LE(result.report.iterations, 21);
     }
 }
 

@@ -28,11 +28,17 @@ struct WholeProblem {
     std::vector<Index> block;  ///< by block of this rank: its number in the whole
 
     /// Rows of the blocks that this rank holds, from those of the whole.
-    [[nodiscard]] Vector part_of(const Vector& rows, const ConeProblem& part) const {
+    [[nodiscard]] Vector rows_of(const Vector& rows, const ConeProblem& part) const {
         Vector out(part.rows());
         for (Index i = 0; i < part.blocks(); ++i)
             out.segment(part.offset[i], part.cones[i].dim) =
                 rows.segment(problem.offset[block[i]], part.cones[i].dim);
+        return out;
+    }
+    /// Numbers of these blocks, one each.
+    [[nodiscard]] Vector numbers_of(const Vector& numbers) const {
+        Vector out(static_cast<Eigen::Index>(block.size()));
+        for (std::size_t i = 0; i < block.size(); ++i) out[static_cast<Eigen::Index>(i)] = numbers[block[i]];
         return out;
     }
 };

@@ -77,19 +77,16 @@ constexpr double faintest = 1e-6;
 double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
 
 /// Squared velocities at stake at each body: the largest |b| at stake, and the largest change of velocity by its impulses, among its blocks.
-std::vector<double> stakes_of_bodies(const Delassus& W, const std::vector<BlockError>& errors,
-                                     const Vector& r) {
+void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
     const ConeProblem& p = W.problem();
     const int m = p.body_dim;
-    Vector z;
-    W.gather(r, z);
-    std::vector<double> change(p.H.body.size());  // by entry of H
+    W.gather(r, room.z);
+    room.change.resize(p.H.body.size());
     parallel_for(W.threads(), p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
         const double* A = W.whitened_rows().data() + p.H.value_start[i];
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const double* zj = z.data() + static_cast<std::ptrdiff_t>(p.H.body[k]) * m;
-            change[k] = errors[i].at_stake;
+            const double* zj = room.z.data() + static_cast<std::ptrdiff_t>(p.H.body[k]) * m;
             double squared = 0;
             for (int a = 0; a < d; ++a) {
                 double u = 0;
@@ -97,15 +94,16 @@ std::vector<double> stakes_of_bodies(const Delassus& W, const std::vector<BlockE
                 if (is_torque(p.cones[i], a)) u *= W.length(i);
                 squared += u * u;
             }
-            change[k] = std::max(change[k], squared);
+            room.change[k] = std::max(room.at_stake[i], squared);
         }
     });
-    std::vector<double> stake(p.bodies, 0.0);
-    for (std::size_t k = 0; k < change.size(); ++k)
-        stake[p.H.body[k]] = std::max(stake[p.H.body[k]], change[k]);
+    room.body.assign(p.bodies, 0.0);
+    for (std::size_t k = 0; k < room.change.size(); ++k) {
+        double& stake = room.body[p.H.body[k]];
+        stake = std::max(stake, room.change[k]);
+    }
     // A body's owner holds all of its blocks, other ranks some.
-    if (W.exchange() != nullptr) W.exchange()->share_bodies(stake.data(), 1);
-    return stake;
+    if (W.exchange() != nullptr) W.exchange()->share_bodies(room.body.data(), 1);
 }
 
 /// Eq. 12a, squared, and the largest error itself, squared.
@@ -113,26 +111,25 @@ struct Worst {
     double relative = 0, error = 0;
 };
 
-Worst worst_of(const Delassus& W, const std::vector<BlockError>& errors, const Vector& r) {
+Worst worst_of(const Delassus& W, const Vector& r, LawRoom& room) {
     const ConeProblem& p = W.problem();
     double largest = 0;
-    for (const BlockError& e : errors) largest = std::max(largest, e.at_stake);
-    std::vector<double> stake;
+    for (const double x : room.at_stake) largest = std::max(largest, x);
     if (W.whitened()) {
-        stake = stakes_of_bodies(W, errors, r);
-        for (const double x : stake) largest = std::max(largest, x);
+        find_stakes_of_bodies(W, r, room);
+        for (const double x : room.body) largest = std::max(largest, x);
     }
     largest = W.largest(largest);
     Worst worst;
     for (Index i = 0; i < p.blocks(); ++i) {
-        if (!W.counts(i) || errors[i].natural == 0) continue;
-        worst.error = std::max(worst.error, errors[i].natural);
+        if (!W.counts(i) || room.error[i] == 0) continue;
+        worst.error = std::max(worst.error, room.error[i]);
         // Where the mass couples bodies all are near each other.
         double near = W.whitened() ? faintest * faintest * largest : largest;
         if (W.whitened())
-            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) near = std::max(near, stake[p.H.body[k]]);
-        worst.relative =
-            std::max(worst.relative, ratio(errors[i].natural, std::max(near, errors[i].at_stake)));
+            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
+                near = std::max(near, room.body[p.H.body[k]]);
+        worst.relative = std::max(worst.relative, ratio(room.error[i], std::max(near, room.at_stake[i])));
     }
     return {W.largest(worst.relative), W.largest(worst.error)};
 }
@@ -144,18 +141,26 @@ double LawResidual::value() const {
 }
 
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
+    LawRoom room;
+    return law_residual(W, r, u, law, room);
+}
+
+LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room) {
     const ConeProblem& p = W.problem();
-    std::vector<BlockError> errors(p.blocks());
+    for (auto* numbers : {&room.error, &room.at_stake, &room.impulse}) numbers->resize(p.blocks());
     parallel_for(W.threads(), p.blocks(), [&](Index i) {
-        errors[i] = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
+        const BlockError e = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
+        room.error[i] = e.natural;
+        room.at_stake[i] = e.at_stake;
+        room.impulse[i] = e.impulse;
     });
     std::array<ExactSum, 3> sums;
     auto& [natural, at_stake, impulse] = sums;
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i)) continue;
-        natural.add(errors[i].natural / W.stiffness(i));
-        at_stake.add(errors[i].at_stake / W.stiffness(i));
-        impulse.add(errors[i].impulse / W.stiffness(i));
+        natural.add(room.error[i] / W.stiffness(i));
+        at_stake.add(room.at_stake[i] / W.stiffness(i));
+        impulse.add(room.impulse[i] / W.stiffness(i));
     }
     W.add_up(sums);
     const double error = std::sqrt(natural.value());
@@ -163,7 +168,7 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
         std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
     // Impulses that have run away overflow: a scale without bound would make every error small.
     if (!std::isfinite(error) || !std::isfinite(scale)) return {std::nan(""), std::nan(""), std::nan("")};
-    const Worst worst = worst_of(W, errors, r);
+    const Worst worst = worst_of(W, r, room);
     return {ratio(error, scale), std::sqrt(worst.relative), std::sqrt(worst.error)};
 }
 

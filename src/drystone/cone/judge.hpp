@@ -38,6 +38,13 @@ Residual judge(const ConeProblem& problem, const ConeSolution& solution, Law law
 
 /// The law alone, from r and u = W r + b as a solver holds them: what solvers watch while they iterate.
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law);
+/// Room that looks at one problem reuse: squares of each block's error, of what is at stake and of its impulse, as velocities; of the change of velocity at
+/// each entry of H; of what is at stake at each body; and the whitened body vector.
+struct LawRoom {
+    std::vector<double> error, at_stake, impulse, change, body;
+    Vector z;
+};
+LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room);
 /// Siconos' measure, likewise.
 double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law);
 

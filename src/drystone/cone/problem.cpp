@@ -175,6 +175,12 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
     faults.expect(!(p.compliance.array() < 0).any(), "compliance: holds a negative number; use 0 for rigid");
     faults.expect(!p.compliance.allFinite() || bounded(p.compliance),
                   "compliance: holds a number above 1e100; use other units");
+    faults.expect(p.shift_before.size() == 0 || p.shift_before.size() == p.blocks(),
+                  "shift: " + std::to_string(p.shift_before.size()) +
+                      " numbers; blocks = " + std::to_string(p.blocks()) + ", or none where it is not known");
+    faults.expect(
+        p.shift_before.allFinite() && bounded(p.shift_before) && !(p.shift_before.array() < 0).any(),
+        "shift: holds a number that is negative, not finite or above 1e100");
     faults.expect(bounded(p.H.value), "H: holds a number that is not finite, or above 1e100");
     const auto n = static_cast<std::size_t>(p.blocks());
     const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&

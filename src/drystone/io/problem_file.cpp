@@ -279,6 +279,13 @@ ProblemFile read_problem(const Group& root) try {
         result.problem.compliance =
             read_vector(group.open_group("vectors"), "compliance", result.problem.rows());
     }
+    if (group.exists("vectors/shift")) {
+        Index contacts = 0;
+        for (const Cone& cone : result.problem.cones) contacts += cone.kind == ConeKind::free ? 0 : 1;
+        result.problem.shift_before = Vector::Zero(result.problem.blocks());
+        result.problem.shift_before.head(contacts) =
+            read_vector(group.open_group("vectors"), "shift", contacts);
+    }
     const std::vector<std::string> faults = find_faults(result.problem);
     if (!faults.empty()) {
         std::string list;

@@ -218,6 +218,8 @@ void write_all(const std::filesystem::path& path, const ProblemFile& file, Probl
         rows.insert(rows.end(), order.bilateral_rows.begin(), order.bilateral_rows.end());
         write_rows(vectors, "compliance", file.problem.compliance, rows);
     }
+    if (file.problem.shift_before.size() > 0)
+        write_rows(vectors, "shift", file.problem.shift_before, order.contacts);
     if (kind == ProblemKind::local) {
         write_local(group, file.problem, order);
     } else {

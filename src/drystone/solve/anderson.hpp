@@ -30,9 +30,9 @@ public:
     double operator()(Vector& r, Vector& z, const Vector& before_r) {
         Vector f = r - before_r;
         const double now = dot({&f, 1}, f)[0];
-        const bool grown = !(now <= 4 * last_);  // in norm: doubled
-        if (grown) count_ = 0;
-        if (count_ >= 0 && last_f_.size() == f.size() && !grown) {
+        if (last_f_.size() == 0 || !(now <= 4 * last_)) {  // the first, or doubled in norm
+            forget();
+        } else {
             const int place = next_;
             next_ = (next_ + 1) % depth_;
             count_ = std::min(count_ + 1, depth_);
@@ -46,8 +46,6 @@ public:
             dz_[place] = z - last_z_;
             const std::vector<double> row = dot({df_.data(), static_cast<std::size_t>(count_)}, df_[place]);
             for (int j = 0; j < count_; ++j) gram_(place, j) = gram_(j, place) = row[j];
-        } else {
-            next_ = 0;
         }
         last_ = now;
         last_f_ = f;
@@ -59,7 +57,7 @@ public:
         A.diagonal().array() += 1e-10 * A.diagonal().maxCoeff();
         const Vector gamma = A.ldlt().solve(Eigen::Map<const Vector>(right.data(), count_));
         if (!gamma.allFinite()) {
-            count_ = 0;
+            forget();
             return now;
         }
         for (int j = 0; j < count_; ++j) {
@@ -70,6 +68,8 @@ public:
     }
 
 private:
+    void forget() { count_ = next_ = 0; }
+
     /// Weighted products of each of `a` with b.
     [[nodiscard]] std::vector<double> dot(std::span<const Vector> a, const Vector& b) const {
         const std::size_t n = a.size(), tiles = tile_row_.size() - 1;
@@ -92,7 +92,7 @@ private:
 
     const Delassus& W_;
     int depth_, count_ = 0, next_ = 0;
-    double last_ = INFINITY;
+    double last_ = 0;
     Vector weights_, last_f_, last_r_, last_z_;
     std::vector<Index> tile_row_;
     std::vector<Vector> df_, dr_, dz_;

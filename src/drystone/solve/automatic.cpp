@@ -152,14 +152,23 @@ int sweeps_for(const Delassus& W, double visits, int least) {
 SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r) {
     const ConeProblem& p = W.problem();
     Stages stages(W, law, goal, r);
-    const bool factorisable =
-        (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation && W.exchange() == nullptr;
+    const bool factorisable = (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation;
     auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
         return [&W, law, gs = with_momentum(sweeps, longest_cycle, blow_up)](const Goal& g, Vector& x) {
             return gauss_seidel(W, law, gs, g, x);
         };
     };
     const int patient = sweeps_for(W, options.first_stage_visits, options.first_stage_sweeps);
+    if (law == Law::coulomb && !r.isZero(0)) {
+        if (stages.run(momentum(options.warm_sweeps, 150, 2), r)) return stages.finish();
+        GaussSeidelOptions secant = with_momentum(options.secant_sweeps, 150, 2);
+        secant.acceleration = Acceleration::anderson;
+        secant.anderson_sweeps = 10;
+        const auto anderson = [&](const Goal& g, Vector& x) { return gauss_seidel(W, law, secant, g, x); };
+        if (stages.run(anderson, stages.best())) return stages.finish();
+        const auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, {}, g, x); };
+        if (factorisable && stages.run(second_order, r)) return stages.finish();
+    }
     if (stages.run(momentum(factorisable ? patient : 1'000'000, 150, 2), r)) return stages.finish();
     if (factorisable) {
         Vector certificate;

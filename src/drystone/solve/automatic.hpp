@@ -6,10 +6,13 @@
 namespace drystone {
 
 /// For a problem by itself: picks a solver and falls back on others when it stalls; the report says which and why.
-///   exact law:       Gauss-Seidel with momentum, in long and then in shorter cycles; the same from the centred solution of the
-///                    associated law (interior point); Newton from the best of these; then, for small problems, the slow and sure.
+///   exact law:       from a start that was given, sweeps with momentum and then by Anderson's method; Gauss-Seidel with momentum, in
+///                    long and then in shorter cycles; the same from the centred solution of the associated law (interior point);
+///                    Newton from the best of these; then, for small problems, the slow and sure.
 ///   associated law:  Gauss-Seidel with momentum; then the interior point.
 struct AutoOptions {
+    /// Sweeps with momentum, and by Anderson's method, from a start that is near a solution: of a step, that of the one before.
+    int warm_sweeps = 100, secant_sweeps = 1200;
     /// Visits of blocks (sweeps times blocks) that the first stage may spend before it gives way, where the second stage can run.
     double first_stage_visits = 2e7;
     int first_stage_sweeps = 3000;  ///< at least so many, whatever the size

@@ -208,7 +208,11 @@ void anderson(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     for (Index q = 0; q < tiling.tile_start.back(); ++q)
         for (Index k = kernel.row(q); k < kernel.row(q + 1); ++k)
             weights[k] = kernel.weight(q, k - kernel.row(q));
-    Anderson accelerate(W, options.anderson_depth, std::move(weights), std::move(tile_row));
+    // Each state that is kept takes as much room as the impulses three times: in very large problems fewer are.
+    constexpr double most_kept = 5e6;
+    const double room = most_kept / static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()));
+    const int depth = std::min(options.anderson_depth, static_cast<int>(std::clamp(room, 3.0, 1e3)));
+    Anderson accelerate(W, depth, std::move(weights), std::move(tile_row));
     Vector before_r;
     for (int k = 0, since_look = 0;;) {
         before_r = kernel.r;

@@ -37,7 +37,7 @@ Monitor::Monitor(const Delassus& W, Law law, const Goal& goal, int max_iteration
 
 bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
     if (stopped_) return true;
-    residual_ = goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_).value()
+    residual_ = goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_, room_).value()
                                                   : siconos_residual(*W_, r, u, law_);
     const HistoryPoint point{iteration, timer_.seconds(), residual_};
     report_.history.push_back(point);

@@ -36,6 +36,7 @@ private:
     Goal goal_;
     int max_iterations_, patience_, horizon_;
     Timer timer_;
+    LawRoom room_;
     double residual_ = 0, best_ = std::numeric_limits<double>::infinity();
     Vector best_r_;
     std::size_t half_ = 0;              // index in best_history_ of the point at half the iterations

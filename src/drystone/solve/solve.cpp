@@ -48,7 +48,7 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
 
 /// Those whose work ranks can share; others solve the whole problem, each rank by itself.
 bool runs_on_ranks(const SolverOptions& solver) {
-    return std::holds_alternative<AutoOptions>(solver) || std::holds_alternative<BriefOptions>(solver) ||
+    return std::holds_alternative<BriefOptions>(solver) ||
            std::holds_alternative<GaussSeidelOptions>(solver) ||
            std::holds_alternative<ProjectedGradientOptions>(solver);
 }
@@ -69,7 +69,8 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
         ConeSolution all;
         all.r = whole.r;
         const SolveReport report = solve(whole.problem, settings, all);
-        solution = W.complete(all.r.size() > 0 ? whole.part_of(all.r, W.problem()) : r);
+        solution = W.complete(whole.rows_of(all.r, W.problem()));
+        if (all.shift.size() > 0) solution.shift = whole.numbers_of(all.shift);
         return report;
     }
     // A little below what is asked: the referee recomputes everything and rounds differently.

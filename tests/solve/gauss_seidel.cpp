@@ -17,6 +17,38 @@ ConeProblem coulomb_bodies(unsigned seed, int bodies = 40, int contacts = 90, do
                          [mu](int) { return Cone::second_order(3, mu); });
 }
 
+/// Bodies in the plane that touch each other and the fixed last one.
+ConeProblem plane_bodies(unsigned seed) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<double> normal;
+    constexpr Index bodies = 20;
+    ConeProblem p;
+    p.body_dim = 3;
+    p.bodies = bodies + 1;
+    p.f = Vector::Zero(p.dofs());
+    std::vector<double> inverse(9 * p.bodies, 0.0);
+    for (Index j = 0; j < bodies; ++j) {
+        const double mass = 1 + std::abs(normal(engine)), inertia = 0.2 + std::abs(normal(engine));
+        for (int a = 0; a < 3; ++a) {
+            inverse[9 * j + 4 * a] = 1 / (a < 2 ? mass : inertia);
+            p.f[3 * j + a] = normal(engine);
+        }
+    }
+    p.mass = BlockInverseMass{inverse};
+    for (Index k = 0; k < 40; ++k) {
+        const double angle = normal(engine), c = std::cos(angle), s = std::sin(angle);
+        p.add_block(Cone::second_order(2, 0.1 + 0.3 * static_cast<double>(k % 4)));
+        for (const double sign : {1.0, -1.0}) {
+            const double x = normal(engine), y = normal(engine);
+            const std::array<double, 6> rows = {sign * c,  sign * s, sign * (x * s - y * c),
+                                                -sign * s, sign * c, sign * (x * c + y * s)};
+            p.add_entry(sign > 0 ? k % bodies : (k + 1 + k / bodies) % (bodies + 1), rows);
+        }
+    }
+    p.w = Vector::Zero(p.rows());
+    return p;
+}
+
 }  // namespace
 
 // Validation 5, and the bound of 8 sweeps for two contacts.
@@ -35,8 +67,10 @@ TEST(GaussSeidel, TwoContactReferenceInEightSweeps) {
     }
 }
 
-TEST(GaussSeidel, KernelsAgree) {
-    const ConeProblem p = coulomb_bodies(4);
+class Kernels : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Kernels, Agree) {
+    const ConeProblem p = GetParam() ? plane_bodies(4) : coulomb_bodies(4);
     const Delassus W(p);
     // A few sweeps, not a solution: the kernels walk the same way. Validation 15: matrix-free and explicit alike.
     for (const Law law : {Law::coulomb, Law::associated}) {
@@ -52,6 +86,9 @@ TEST(GaussSeidel, KernelsAgree) {
         EXPECT_LT((results[2] - results[0]).norm(), 1e-11 * results[0].norm());
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(GaussSeidel, Kernels, ::testing::Bool(),
+                         [](const auto& plane) { return plane.param ? "InThePlane" : "InSpace"; });
 
 TEST(GaussSeidel, EveryAccelerationAndKernelSolves) {
     const ConeProblem p = coulomb_bodies(6);
@@ -73,7 +110,8 @@ TEST(GaussSeidel, EveryAccelerationAndKernelSolves) {
 // The same bits on 1, 2, 3 and 8 threads: plain, accelerated, and through the gradient's sums.
 TEST(GaussSeidel, SameBitsOnAnyNumberOfThreads) {
     const ConeProblem p = coulomb_bodies(9, 600, 1500);
-    for (Acceleration a : {Acceleration::none, Acceleration::momentum, Acceleration::conjugate}) {
+    for (Acceleration a :
+         {Acceleration::none, Acceleration::momentum, Acceleration::conjugate, Acceleration::anderson}) {
         for (SweepKernel kernel : {SweepKernel::any, SweepKernel::rigid}) {
             Vector first;
             for (int threads : {1, 2, 3, 8}) {

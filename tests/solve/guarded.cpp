@@ -1,0 +1,86 @@
+// The guarded convex law, and the steps that end with it.
+#include "drystone/solve/guarded.hpp"
+
+#include "solve/sample_problems.hpp"
+
+#include <gtest/gtest.h>
+
+namespace drystone::testing {
+namespace {
+
+ConeProblem sliding_bodies(unsigned seed) {
+    return random_bodies({.bodies = 30, .contacts = 60, .seed = seed},
+                         [](int) { return Cone::second_order(3, 0.4); });
+}
+
+Vector shift_of(const ConeProblem& p, const Vector& u) {
+    Vector s(p.blocks());
+    for (Index i = 0; i < p.blocks(); ++i) s[i] = shift(p.cones[i], std::span(u.data() + p.offset[i], 3));
+    return s;
+}
+
+TEST(GuardedLaw, IsTheExactLawWhereTheShiftIsThatOfItsSolution) {
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+        const ConeProblem p = sliding_bodies(seed);
+        const Delassus W(p);
+        ConeSolution exact;
+        ASSERT_EQ(solve(p, settings_of(AutoOptions{}, Law::coulomb, 1e-12), exact).status, Status::solved);
+        const Vector s = shift_of(p, exact.u);
+        ASSERT_GT(s.maxCoeff(), 0.01);
+        // The exact solution fulfils the convex law, whose velocity is unique.
+        ConeSolution frozen = exact;
+        frozen.shift = s;
+        EXPECT_LT(judge(W, frozen, Law::coulomb).value, 2e-12);
+        EXPECT_LT(shift_error(W, frozen).residual, 2e-12);
+        EXPECT_EQ(shift_error(W, frozen).opening, 0);
+        const Delassus convex = W.with_frozen_shift(s);
+        Vector r = Vector::Zero(p.rows());
+        ASSERT_EQ(gauss_seidel(convex, Law::associated, {}, goal_of(1e-12), r).status, Status::solved);
+        EXPECT_LT((W.complete(r).v - exact.v).norm(), 1e-9 * exact.v.norm());
+    }
+}
+
+TEST(GuardedLaw, TakesTheSmallerShift) {
+    ConeProblem p = sliding_bodies(1);
+    const Vector r = Vector::Zero(p.rows());
+    Vector u;
+    Delassus(p).velocity(r, u);
+    const Vector now = shift_of(p, u);
+    EXPECT_TRUE(guarded_shift(Delassus(p), r) == now) << "the shift of the step before is not known";
+    p.shift_before = Vector::Constant(p.blocks(), now.mean());
+    EXPECT_TRUE(guarded_shift(Delassus(p), r) == now.cwiseMin(now.mean()));
+}
+
+TEST(GuardedLaw, EndsAStepThatSweepsDoNotAndIsNotCalledSolved) {
+    ConeProblem p = sliding_bodies(3);
+    p.shift_before = Vector::Zero(p.blocks());
+    const Delassus W(p);
+    BriefOptions few;
+    few.exact_sweeps = few.secant_sweeps = 1;
+    ConeSolution s;
+    const SolveReport report = solve(W, settings_of(few, Law::coulomb, 1e-8), s);
+    ASSERT_EQ(report.status, Status::frozen_shift) << report.message;
+    EXPECT_LE(report.residual.value, 1e-8);  // of the law with that shift
+    ASSERT_EQ(s.shift.size(), p.blocks());
+    EXPECT_EQ(s.shift.maxCoeff(), 0);
+    // By the exact law it is wrong, and the report says by how much: contacts open as fast as the convex law lets them.
+    const double exact = judge(W, W.complete(s.r), Law::coulomb).law.mean;
+    EXPECT_GT(exact, 1e-3);
+    EXPECT_DOUBLE_EQ(report.shift_error.residual, exact);
+    double largest = 0;
+    const Vector now = shift_of(p, s.u);
+    for (Index i = 0; i < p.blocks(); ++i)
+        if (s.r[p.offset[i]] > 0) largest = std::max(largest, now[i]);
+    EXPECT_DOUBLE_EQ(report.shift_error.opening, largest);
+    EXPECT_EQ(report.shift_error.closing, 0);
+
+    BriefOptions strict;
+    strict.guarded = false;
+    s = {};
+    const SolveReport sweeps = solve(W, settings_of(strict, Law::coulomb, 1e-8), s);
+    EXPECT_EQ(sweeps.status, Status::solved);
+    EXPECT_EQ(s.shift.size(), 0);
+}
+
+}  // namespace
+}  // namespace drystone::testing

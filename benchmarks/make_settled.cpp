@@ -37,7 +37,11 @@ int main(int argc, char** argv) {
         options.h = 1e-3;
         options.account = false;
         options.solve.goal.tolerance = 1e-3;
-        for (int k = 0; k < 20; ++k) {  // friction takes hold
+        std::get<BriefOptions>(options.solve.solver).guarded = false;
+        constexpr int steps = 20;  // friction takes hold
+        for (int k = 0; k < steps; ++k) {
+            // What the steps before left of overlaps (1e-7 radii and more) would be pushed out: many times the weight, in a jammed packing.
+            if (k == steps - 1) options.drift = Drift::clamp;
             const StepRecord record = step(scene, options, memory);
             if (k % 5 == 4)
                 fmt::print("step {}: residual {:.1e}, overlap {:.1e} radii\n", k + 1,

@@ -83,7 +83,7 @@ std::string cell(const Run& run, bool best) {
     if (run.solved()) return seconds_text(run.report.seconds) + (best ? "*" : " ");
     switch (run.report.status) {
         case Status::frozen_shift:
-            return "frozen " + seconds_text(run.report.seconds) + " ";
+            return "frozen ";
         case Status::iteration_limit:
             return "iterations ";
         case Status::time_limit:

@@ -291,8 +291,7 @@ int run(int argc, char** argv, const Communicator* ranks) {
     bench
         ->add_flag("--steps", bench_options.steps,
                    "The problems are steps that runs have saved (failed_step_*.hdf5): solve them as a run "
-                   "does, from "
-                   "their first guess, and count those by the exact law and those with a frozen shift")
+                   "does, from their first guess, and count those with a frozen shift")
         ->excludes(solvers);
     add_run_options(*bench, bench_options.run, bench_law);
     bench->add_option("--picture", bench_options.picture, "Where to draw the profile, as SVG")

@@ -337,8 +337,7 @@ private:
             fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}{}", run_.plan.title, sum.steps,
                         run_.plan.scene.time, sum.unsolved, infeasible, frozen, stop),
             fmt::format("worst residual {:.1e} (a contact wrong by {:.1e} m/s), worst overlap {:.2e} m "
-                        "({:.1e} radii), "
-                        "{} iterations",
+                        "({:.1e} radii), {} iterations",
                         sum.worst_residual, sum.worst_velocity, sum.worst_overlap, sum.worst_relative_overlap,
                         sum.iterations),
             fmt::format(
@@ -382,10 +381,8 @@ private:
         if (sum.infeasible > 0)
             lines.emplace_back(
                 "infeasible: bodies are crushed between others that do not yield, or start inside each "
-                "other. These "
-                "steps went on with the impulses of the one before. Give the bodies room: drystone check "
-                "tells of "
-                "overlaps at the start");
+                "other. These steps went on with the impulses of the one before. Give the bodies room: "
+                "drystone check tells of overlaps at the start");
         if (sum.unsolved > sum.infeasible)
             lines.push_back(
                 std::string("not solved: these steps went on with the best motion that was found. To have "
@@ -394,18 +391,16 @@ private:
                      ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\")"
                      : "shorten [time] step; if the error above is small to you, raise [solver] tolerance"));
         if (sum.frozen > 0)
-            lines.push_back(
-                fmt::format("frozen shift: in these steps friction took how fast contacts slide from the "
-                            "step before, which let "
-                            "bodies approach by at most {:.1e} m too much in a step. A shorter [time] step "
-                            "makes it less; "
-                            "[solver] law = \"coulomb-strict\" forbids it",
-                            sum.worst_closing));
+            lines.push_back(fmt::format(
+                "frozen shift: in these steps friction took how fast contacts slide from the "
+                "step before, which let bodies approach by at most {:.1e} m too much in a step. "
+                "A shorter [time] step makes it less; [solver] law = \"coulomb-strict\" forbids it",
+                sum.worst_closing));
         if (sum.jumps > 0)
             lines.push_back(fmt::format(
                 "overlaps grew by up to {:.2g} radii in a step, more than its solution allows, after {} "
-                "steps: bodies "
-                "move or turn too far in one. Shorten [time] step, or let it adapt ([time] displacement)",
+                "steps: bodies move or turn too far in one. Shorten [time] step, or let it adapt ([time] "
+                "displacement)",
                 sum.worst_jump, sum.jumps));
         return lines;
     }

@@ -109,14 +109,19 @@ void settle(Scene<3>& scene, StepMemory<3>& memory) {
     };
     run(200, 60, 1);
     run(200, 150, 0.9);
-    // A deep column is not at rest yet: its weight is felt at the bottom after as many steps as it has layers.
-    const auto still = [&] {
-        double mass = 0;
-        for (Index i = 0; i < scene.bodies.count(); ++i)
-            if (scene.bodies.is_free(i)) mass += scene.bodies.mass[i];
-        return 2 * energy_of(scene).kinetic < mass * std::pow(0.1 * scene.gravity.norm() * 1e-3, 2);
-    };
-    for (int more = 0; more < 20 && !still(); ++more) run(100, 150, 0.9);
+    // A deep column is not at rest yet: its weight is felt at the bottom after as many steps as it has layers. It is when hardly anything moves,
+    // or when what moves, by what 150 sweeps leave unsolved, no longer gets less.
+    double mass = 0;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (scene.bodies.is_free(i)) mass += scene.bodies.mass[i];
+    const double still = 0.5 * mass * std::pow(0.1 * scene.gravity.norm() * 1e-3, 2);
+    double kinetic = energy_of(scene).kinetic;
+    for (int more = 0, idle = 0; more < 20 && idle < 2 && kinetic > still; ++more) {
+        const double before = kinetic;
+        run(100, 150, 0.9);
+        kinetic = energy_of(scene).kinetic;
+        idle = kinetic < 0.8 * before ? 0 : idle + 1;
+    }
     scene.materials.set(0, 0, law);
 }
 

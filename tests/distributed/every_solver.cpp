@@ -6,40 +6,33 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 namespace drystone {
 namespace {
 
-/// Grains on a lattice in a box that leans, and is wider than they are.
-std::string scene_of(const std::string& gravity, const std::string& upper, const std::string& lattice) {
-    const bool plane = upper.find(',') == upper.rfind(',');
-    return std::string("dimension = ") + (plane ? "2" : "3") + "\ngravity = " + gravity +
-           "\n[time]\nstep = 5e-3\n[box]\nlower = " + (plane ? "[0, 0]" : "[0, 0, 0]") +
-           "\nupper = " + upper + "\n[[lattice]]\n" + lattice;
+/// Grains on a lattice in a box that leans, and is wider than they are. Shape, count, origin, spacing, shift: fields of [[lattice]].
+std::string scene_of(int dimension, const std::string& upper, const std::array<std::string, 5>& lattice) {
+    const bool plane = dimension == 2;
+    std::string text = "dimension = " + std::to_string(dimension) +
+                       "\ngravity = " + (plane ? "[1, -9.81]" : "[1, 0, -9.81]") +
+                       "\n[time]\nstep = 5e-3\n[box]\nlower = " + (plane ? "[0, 0]" : "[0, 0, 0]") +
+                       "\nupper = " + upper + "\n[[lattice]]\n";
+    constexpr std::array fields = {"shape", "count", "origin", "spacing", "shift"};
+    for (std::size_t k = 0; k < fields.size(); ++k)
+        text += fields[k] + std::string(" = ") + lattice[k] + "\n";
+    return text;
 }
 
-const std::string spheres = scene_of("[1, 0, -9.81]", "[0.2, 0.2, 1]", R"(
-    shape = { type = "sphere", radius = 0.05 }
-    count = [2, 2, 4]
-    origin = [0.05, 0.05, 0.05]
-    spacing = 0.0995
-    shift = 0.002
-)");
-const std::string boxes = scene_of("[1, 0, -9.81]", "[0.3, 0.3, 1]", R"(
-    shape = { type = "box", sides = [0.1, 0.09, 0.05] }
-    count = [1, 1, 4]
-    origin = [0.08, 0.08, 0.0251]
-    spacing = 0.0502
-    shift = 0.002
-)");
-const std::string disks = scene_of("[1, -9.81]", "[0.6, 2]", R"(
-    shape = { type = "disk", radius = 0.05 }
-    count = [5, 4]
-    origin = [0.06, 0.05]
-    spacing = 0.0998
-    shift = 0.004
-)");
+const std::string spheres =
+    scene_of(3, "[0.2, 0.2, 1]",
+             {R"({ type = "sphere", radius = 0.05 })", "[2, 2, 4]", "[0.05, 0.05, 0.05]", "0.0995", "0.002"});
+const std::string boxes = scene_of(3, "[0.3, 0.3, 1]",
+                                   {R"({ type = "box", sides = [0.1, 0.09, 0.05] })", "[1, 1, 4]",
+                                    "[0.08, 0.08, 0.0251]", "0.0502", "0.002"});
+const std::string disks = scene_of(
+    2, "[0.6, 2]", {R"({ type = "disk", radius = 0.05 })", "[5, 4]", "[0.06, 0.05]", "0.0998", "0.004"});
 
 struct Case {
     const char* name;

@@ -82,16 +82,20 @@ TEST(Balances, AngularMomentumOfACloudThatCollides) {
     EXPECT_LT((after.angular - before.angular).norm(), 1e-11 * before.angular.norm());
 }
 
-TEST(Balances, PileOfAThousand) {
+class Pile : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Pile, ComesToRest) {
+    const bool strict = GetParam();
     Scene<3> scene = sample::empty_scene<3>(0.5);
     scene.gravity = {0, 0, -9.81};
     sample::add_box<3>(scene, 1);
-    sample::add_balls<3>(scene, 10, 1);
+    sample::add_balls<3>(scene, strict ? 7 : 10, 1);
     StepOptions options;
     options.h = 2e-3;
-    // Under the exact law part of the steps of a heap that comes to rest stall between 3e-4 and 1e-3 (one in seven above 1e-3): accounts must
-    // close whatever the solve reached.
+    // Under the exact law part of the steps of a heap that comes to rest stall between 3e-4 and 1e-3: accounts must close whatever the solve
+    // reached.
     options.solve.goal.tolerance = 3e-4;
+    std::get<BriefOptions>(options.solve.solver).guarded = !strict;
     StepMemory<3> memory;
     const double fall = energy_of(scene).potential;
     double last = energy_of(scene).total(), energy = 0;
@@ -105,10 +109,15 @@ TEST(Balances, PileOfAThousand) {
             if (record.solve.residual.value > 1e-3) ++above;
             return true;
         });
-    EXPECT_EQ(run.unsolved, 0);
-    EXPECT_EQ(above, 0);
-    EXPECT_LT(run.worst_relative_overlap,
-              1e-2);  // 1e-4 by the exact law; a frozen shift lets sliding contacts close
+    if (strict) {
+        EXPECT_LT(run.unsolved, run.steps / 3);
+        EXPECT_LT(above, run.steps / 5);
+    } else {
+        EXPECT_EQ(run.unsolved, 0);
+        EXPECT_EQ(above, 0);
+    }
+    // A frozen shift lets sliding contacts close.
+    EXPECT_LT(run.worst_relative_overlap, strict ? 1e-4 : 1e-2);
     EXPECT_LT(energy, 1e-3 * fall);
     EXPECT_GT(run.work.dissipated(), 0);
     // At rest the floor bears the weight: vertical impulses of the floor per step equal m g h.
@@ -123,6 +132,9 @@ TEST(Balances, PileOfAThousand) {
     }
     EXPECT_NEAR(borne / (weight * options.h), 1, 0.05);
 }
+
+INSTANTIATE_TEST_SUITE_P(Balances, Pile, ::testing::Bool(),
+                         [](const auto& strict) { return strict.param ? "ExactLaw" : "WithFrozenShifts"; });
 
 }  // namespace
 }  // namespace drystone

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
         StepOptions options;
         options.h = 1e-3;
         options.account = false;
+        options.solve.threads = 0;  // all
         options.solve.goal.tolerance = 1e-3;
         std::get<BriefOptions>(options.solve.solver).guarded = false;
         constexpr int steps = 20;  // friction takes hold

@@ -21,6 +21,14 @@ def set_field(text, field, value, count=1):
     return text
 
 
+def steps_of(summary):
+    return {"unsolved": summary["unsolved"], "frozen": summary["frozen_shift"], "steps": summary["steps"], "seconds": summary["seconds"]}
+
+
+def solved(figures):
+    return f"{figures['unsolved']} of {figures['steps']}; {figures.get('frozen', 0)}"
+
+
 def with_outlet(text, name, width):
     """The plates of the floor moved to another outlet."""
     plate, start = (0.1, 0.06) if name == "silo_3d" else (0.2, 0.08)
@@ -55,7 +63,7 @@ def silo(name):
             figures[f"{width:g}"] = {
                 "grains": int(left[0]), "rate": rate, "first_half": first, "second_half": second,
                 "time": [round(float(x), 3) for x in t], "out": [int(x) for x in out],
-                "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
+                **steps_of(summary),
             }
         widths = np.array(OUTLETS[name])
         rates = np.array([figures[f"{w:g}"]["rate"] for w in widths])
@@ -125,7 +133,7 @@ def column(bench):
         front = front_of(x, x[:, 1])
         figures[f"{a:g}"] = {
             "grains": len(x), "ratio": height / 0.2, "runout": (front - 0.2) / 0.2, "end_height": float((x[:, 1] + r).max() / 0.2),
-            "time": last["time"], "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
+            "time": last["time"], **steps_of(summary),
         }
         profiles[a] = (x, r)
     ratios = np.array([figures[f"{a:g}"]["ratio"] for a in RATIOS])
@@ -205,7 +213,7 @@ def slopes(name, scene, begin, slope_of, what):
                 "grains": seen[-1][1], "angle": float(steady.mean()), "spread": float(steady.std()),
                 "first_half": float(steady[:k].mean()), "second_half": float(steady[k:].mean()),
                 "time": t.tolist(), "angles": [round(float(x), 2) for x in angle],
-                "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
+                **steps_of(summary),
             }
         if bench.pictures:
             draw_angles(bench.pictures / f"{name}_angle.svg", figures, f"slope of the {what}, degrees")
@@ -271,7 +279,7 @@ def shear(bench):
         figures[f"{inertial:g}"] = {
             "friction": float(np.abs(xy).mean() / yy.mean()), "error": float(np.std(ratios) / math.sqrt(4)),
             "pressure": float(yy.mean()), "fraction": float(column["packing_fraction"][late].mean()),
-            "unsolved": summary["unsolved"], "steps": summary["steps"], "seconds": summary["seconds"],
+            **steps_of(summary),
         }
     add_static(figures)
     if bench.pictures:
@@ -319,22 +327,22 @@ def section(figures):
             continue
         rows = [[f"{w / DIAMETER:g}", f[f"{w:g}"]["grains"], f"{f[f'{w:g}']['rate']:.0f}",
                  f"{f[f'{w:g}']['second_half'] / f[f'{w:g}']['first_half']:.2f}",
-                 f"{f[f'{w:g}']['unsolved']} of {f[f'{w:g}']['steps']}"] for w in OUTLETS[name]]
+                 solved(f[f'{w:g}'])] for w in OUTLETS[name]]
         out += [f"### Discharge of a silo ({what})\n",
                 f"Exponent of `D - {TAKEN_OFF} d`: **{f['exponent']:.2f}** (Beverloo: {EXPONENT[name]}); with that exponent given, the best "
                 f"fit takes off {f['taken_off']:.2f} d.\n",
-                table(["D / d", "grains", "rate, 1/s", "rate of the later half of the middle over the earlier", "steps not solved"], rows),
+                table(["D / d", "grains", "rate, 1/s", "rate of the later half of the middle over the earlier", "steps not solved; with a frozen shift"], rows),
                 f"![discharge](pictures/{name}.svg)\n"]
     f = figures.get("column")
     if f:
         rows = [[f"{f[f'{a:g}']['ratio']:.2f}", f[f"{a:g}"]["grains"], f"{f[f'{a:g}']['runout']:.2f}", f"{f[f'{a:g}']['end_height']:.2f}",
-                 f"{f[f'{a:g}']['unsolved']} of {f[f'{a:g}']['steps']}"] for a in RATIOS]
+                 solved(f[f'{a:g}'])] for a in RATIOS]
         out += ["### Collapse of a column (plane)\n",
                 f"Run-out grows as a^**{f['exponent_low']:.2f}** below a = 3 and a^**{f['exponent_high']:.2f}** above 2; experiments: a and "
                 "a^(2/3); a continuum model with mu(I) (thesis of G. Daviet, 2016): 1.82 a^1.1 and 2.8 a^0.73; disks without rolling friction, as here "
                 "(Staron and Hinch 2005): 2.5 a below 2 and 3.25 a^0.7 above. The front is where the grains on the ground first leave a gap of three "
                 "diameters; beyond it single disks roll on.\n",
-                table(["a", "grains", "run-out / L0", "height at the end / L0", "steps not solved"], rows),
+                table(["a", "grains", "run-out / L0", "height at the end / L0", "steps not solved; with a frozen shift"], rows),
                 "![run-out](pictures/collapse_runout.svg)\n"]
     for name, what in (("drum", "Rotating drum (plane)"), ("pile", "Pile on a plate (space)")):
         f = figures.get(name)
@@ -342,17 +350,17 @@ def section(figures):
             continue
         angles = [f[str(s)]["angle"] for s in SEEDS]
         rows = [[s, f[str(s)]["grains"], f"{f[str(s)]['angle']:.2f}", f"{f[str(s)]['spread']:.2f}",
-                 f"{f[str(s)]['unsolved']} of {f[str(s)]['steps']}"] for s in SEEDS]
+                 solved(f[str(s)])] for s in SEEDS]
         out += [f"### {what}\n", f"The means of three seeds lie within **{max(angles) - min(angles):.2f}** degrees.\n",
-                table(["seed", "grains", "slope, degrees", "standard deviation in time", "steps not solved"], rows),
+                table(["seed", "grains", "slope, degrees", "standard deviation in time", "steps not solved; with a frozen shift"], rows),
                 f"![slope](pictures/{name}_angle.svg)\n"]
     f = figures.get("shear")
     if f:
         rows = [[f"{i:g}", f"{f[f'{i:g}']['friction']:.3f} +- {f[f'{i:g}']['error']:.3f}", f"{f[f'{i:g}']['fraction']:.3f}",
-                 f"{f[f'{i:g}']['pressure']:.1f}", f"{f[f'{i:g}']['unsolved']} of {f[f'{i:g}']['steps']}"] for i in INERTIAL]
+                 f"{f[f'{i:g}']['pressure']:.1f}", solved(f[f'{i:g}'])] for i in INERTIAL]
         out += ["### Shear cell (plane)\n",
                 "A periodic cell of 325 disks sheared at a given rate, its height free under a pressure of 100 N/m; friction of the grains 0.5. The line "
                 f"through I <= 0.2 is {f['static']:.2f} + {f['growth']:.2f} I (da Cruz et al. 2005, disks with springs and friction 0.4: 0.25 + 1.1 I).\n",
-                table(["I", "shear stress / pressure", "packing fraction", "pressure, N/m", "steps not solved"], rows),
+                table(["I", "shear stress / pressure", "packing fraction", "pressure, N/m", "steps not solved; with a frozen shift"], rows),
                 "![mu(I)](pictures/shear_mu_of_i.svg)\n"]
     return "\n".join(out) if len(out) > 2 else ""

@@ -17,6 +17,9 @@ extern "C" void note_signal(int /*number*/) {
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, sizeof text - 1);
 }
 
+/// Ctrl-C, what systems send before they end a program, and a terminal that is closed.
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
@@ -24,15 +27,20 @@ InterruptWatch::InterruptWatch() {
     action.sa_handler = note_signal;
     // RESETHAND: the second one finds the default, which ends the program.
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-    // A limit on the size of files is then an error of the write, and not the end of the program.
-    std::signal(SIGXFSZ, SIG_IGN);
+    for (const int number : signals) {
+        struct sigaction before {};
+        ::sigaction(number, nullptr, &before);
+        // nohup has it ignored, and means it. (So have shells SIGINT in jobs in the background, where a user may send it all the same.)
+        if (number != SIGHUP || before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+    }
 }
 
 InterruptWatch::~InterruptWatch() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+    for (const int number : signals) {
+        struct sigaction now {};
+        ::sigaction(number, nullptr, &now);
+        if (now.sa_handler == note_signal) std::signal(number, SIG_DFL);
+    }
 }
 
 bool interrupted() { return noted != 0; }

@@ -14,8 +14,11 @@
 #include "team.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 namespace {
@@ -161,7 +164,9 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
                          const std::string& otherwise) {
     app.add_option("--output", sitting.output,
                    "Folder for measurements, frames and checkpoints; " + otherwise)
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(
+            [](const std::string& name) { return name.empty() ? "the name is empty; give a folder" : ""; });
     app.add_option("--until", overrides.until, "Time to stop at, instead of the scene's")
         ->type_name("SECONDS")
         ->check(not_negative);
@@ -341,12 +346,28 @@ int run(int argc, char** argv, const Communicator* ranks) {
     return exit_misuse;
 }
 
+/// Of the three files that a program begins with, one that is closed would be opened again as a file of ours, and what is printed would go there.
+void open_standard_files() {
+    for (int file = 0; file <= 2; ++file)
+        if (fcntl(file, F_GETFD) == -1 && open("/dev/null", O_RDWR) != file) std::abort();
+}
+
+/// Whether all that was printed has arrived.
+bool printed() {
+    std::cout.flush();
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_standard_files();
     const Team team(argc, argv);
+    std::signal(SIGXFSZ, SIG_IGN);  // the write fails then, which is told
     try {
-        return run(argc, argv, team.ranks());
+        const int code = run(argc, argv, team.ranks());
+        if (printed()) return code;
+        complain("standard output: what was printed is lost; see that there is room where it goes");
     } catch (const std::exception& error) {
         stop_together(team.ranks(), error);
         complain(error.what());

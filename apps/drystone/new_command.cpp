@@ -2,6 +2,7 @@
 
 #include "drystone/base/read_file.hpp"
 #include "drystone/io/scene_table.hpp"
+#include "drystone/io/whole_file.hpp"
 #include "run.hpp"
 #include "templates.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace drystone::command {
@@ -39,10 +39,7 @@ std::string drawing_line(const Template& from, const std::string& folder) {
 }
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
-    std::ofstream stream(file, std::ios::binary);
-    stream << text;
-    stream.close();
-    if (!stream) fail(file.string(), "cannot be written", "give a name in a folder that you may write to");
+    write_whole_file(file, {text}, false);
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -78,8 +75,8 @@ int new_command(const NewOptions& options) {
     write_text(file, found->text);
     const std::string folder = std::filesystem::path(file).stem().string();
     say(fmt::format("{}: {}", file, first_line(found->text)));
-    say(fmt::format("  drystone check {}", file));
-    say(fmt::format("  drystone run {} --output {}", file, folder));
+    say(fmt::format("  drystone check {}", shell_word(file)));
+    say(fmt::format("  drystone run {} --output {}", shell_word(file), shell_word(folder)));
     say("  " + drawing_line(*found, folder));
     return exit_solved;
 }

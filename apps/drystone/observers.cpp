@@ -74,8 +74,13 @@ Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan, const Shared<d>
 }
 
 template <int d>
-void Observers<d>::clear_folder() {
+void Observers<d>::lock_folder() {
     make_folder(folder_);
+    lock_.emplace(folder_);
+}
+
+template <int d>
+void Observers<d>::clear_folder() {
     // A checkpoint of another run must not be taken for one of this.
     static const std::regex others("(?:grains|forces)\\.hdf\\.series|checkpoint\\.h5");
     for (const std::regex* ours : {&frames_in_folder(), &failures_in_folder(), &parts_in_folder(), &others})
@@ -87,6 +92,7 @@ void Observers<d>::clear_folder() {
 template <int d>
 void Observers<d>::begin(const Scene<d>& scene) {
     on_first([&] {
+        lock_folder();
         clear_folder();
         measurements_.begin();
     });
@@ -106,6 +112,7 @@ void Observers<d>::resume(const ObserverState& state, std::int64_t steps, bool s
     const MeasurementState lines{{state.counts.begin() + 2, state.counts.end()},
                                  {state.sums.begin() + 1, state.sums.end()}};
     on_first([&] {
+        lock_folder();
         if (same_folder) {
             measurements_.resume(state.csv_lengths, lines);
             remove_files(folder_, frames_in_folder(), frame_);

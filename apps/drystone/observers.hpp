@@ -4,6 +4,7 @@
 #include "drystone/io/checkpoint.hpp"
 #include "drystone/io/frame_writer.hpp"
 #include "drystone/io/measurements.hpp"
+#include "folder_lock.hpp"
 #include "rank_files.hpp"
 
 #include <filesystem>
@@ -34,6 +35,7 @@ public:
     [[nodiscard]] double frame_seconds() const { return writer_ ? writer_->seconds() : 0; }
 
 private:
+    void lock_folder();
     void clear_folder();
     void write_next_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h);
 
@@ -48,6 +50,7 @@ private:
                  const RunProgress& progress);
 
     std::filesystem::path folder_;
+    std::optional<FolderLock> lock_;  // of the first rank
     Shared<d> shared_;
     std::shared_ptr<const std::vector<Shape<d>>> shapes_;
     bool wants_frames_;

@@ -3,6 +3,8 @@
 #include "drystone/base/error.hpp"
 #include "run.hpp"
 
+#include <fmt/format.h>
+
 namespace drystone::command {
 
 namespace {
@@ -46,8 +48,13 @@ void RunLog::summary(const std::string& line) {
 }
 
 void RunLog::write(const std::string& text) {
-    // A log that cannot be written is no reason to end a run.
-    if (file_.is_open()) file_ << text << std::endl;
+    if (!file_.is_open()) return;
+    file_ << text << std::endl;
+    if (file_.good()) return;
+    // No reason to end a run.
+    file_.close();
+    line_.clear();
+    complain(fmt::format("{}: cannot be written any more; the run goes on without a log", harmless(name_)));
 }
 
 }  // namespace drystone::command

@@ -82,10 +82,11 @@ public:
                 observers_->resume(theirs_, first_step_, run_.same_folder);
                 checkpoints_.reached(scene.time, 0);
             } else {
-                if (talks() && fs::exists(checkpoint_path()))
+                const bool replaces = talks() && fs::exists(checkpoint_path());
+                observers_->begin(scene);
+                if (replaces)
                     complain(fmt::format("the results of an earlier run in {} are replaced",
                                          harmless(options_.output)));
-                observers_->begin(scene);
             }
             save_checkpoint();
         }
@@ -106,8 +107,9 @@ public:
     /// What is left after something could not be written.
     [[nodiscard]] std::string way_on() const {
         if (!last_checkpoint_) return "";
-        return fmt::format("the checkpoint of time {:.6g} s is whole; go on with\n  drystone resume {}",
-                           *last_checkpoint_, harmless(options_.output));
+        return fmt::format(
+            "the checkpoint of time {:.6g} s is whole; once that is mended, go on with\n  drystone resume {}",
+            *last_checkpoint_, shell_word(options_.output));
     }
     RunLog& log() { return log_; }
 
@@ -214,13 +216,18 @@ private:
         saved.title = run_.plan.title;
         saved.description = fmt::format("step {} of the scene {}, at time {} s", summary().steps,
                                         run_.files.scene.filename().string(), record.time);
-        write_problem(file, saved);
+        try {
+            write_problem(file, saved);
+        } catch (const Error& error) {  // the run need not end for it
+            log_.fault(fmt::format("its problem is not saved: {}", harmless(error.what())), told);
+            return;
+        }
         const SolveSettings& solve = run_.plan.options.step.solve;
-        log_.fault(
-            fmt::format("saved; solve it again, by itself, with\n  drystone solve {} --solver {} "
-                        "--law {} --tolerance {:g}",
-                        harmless(file.string()), run_.plan.solver, name_of(solve.law), solve.goal.tolerance),
-            told);
+        log_.fault(fmt::format("saved; solve it again, by itself, with\n  drystone solve {} --solver {} "
+                               "--law {} --tolerance {:g}",
+                               shell_word(file.string()), run_.plan.solver, name_of(solve.law),
+                               solve.goal.tolerance),
+                   told);
     }
 
     /// The observers' state with ours before it.
@@ -264,7 +271,7 @@ private:
         const std::string where =
             fmt::format("stopped at time {:.6g} s, step {}", run_.plan.scene.time, summary().steps);
         if (observers_) {
-            complain(fmt::format("{}; go on with\n  drystone resume {}", where, harmless(options_.output)));
+            complain(fmt::format("{}; go on with\n  drystone resume {}", where, shell_word(options_.output)));
         } else {
             complain(where + "; nothing is kept without --output DIR");
         }
@@ -398,9 +405,10 @@ private:
                 sum.worst_closing));
         if (sum.jumps > 0)
             lines.push_back(fmt::format(
-                "overlaps grew by up to {:.2g} radii in a step, more than its solution allows, after {} "
-                "steps: bodies move or turn too far in one. Shorten [time] step, or let it adapt ([time] "
-                "displacement)",
+                "overlaps grew by up to {:.2g} radii in a step, more than a solution should allow, after {} "
+                "steps: bodies move or turn too far in one, or are pushed harder than the tolerance can "
+                "hold. "
+                "Shorten [time] step, or let it adapt ([time] displacement); or lower [solver] tolerance",
                 sum.worst_jump, sum.jumps));
         return lines;
     }

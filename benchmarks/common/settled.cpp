@@ -95,6 +95,7 @@ void settle(Scene<3>& scene, StepMemory<3>& memory) {
         StepOptions options;
         options.h = 4e-3;
         options.account = false;
+        options.solve.threads = 0;  // all
         GaussSeidelOptions solver;
         solver.acceleration = Acceleration::momentum;
         solver.max_iterations = sweeps;

@@ -32,6 +32,66 @@ TEST(Attacks, FreeSpinKeepsItsEnergy) {
     EXPECT_LT(hits["balance_error"], 1e-9);
 }
 
+TEST(Attacks, GlueAndSlidingDoNotLoosenTheReferee) {
+    for (const char* name : {"glued_boxes", "glued_block"}) {
+        const nlohmann::json result = run(name, "200");
+        EXPECT_EQ(result["unsolved"], 0) << name;
+        EXPECT_LT(result["worst_relative_overlap"], 1e-4) << name;
+        EXPECT_NEAR(result["energy_end"].get<double>() / result["energy_begin"].get<double>(), 1, 1e-6)
+            << name;
+        EXPECT_LT(result["iterations"], 100 * 200) << name;
+    }
+    const nlohmann::json slides = run("fast_slider", "200");
+    EXPECT_EQ(slides["unsolved"], 0);
+    EXPECT_LT(slides["worst_relative_overlap"], 1e-6);
+}
+
+TEST(Attacks, RoundingIsNoErrorAndNoScale) {
+    for (const char* name : {"drifting", "falling_pair", "idle_motor"})
+        EXPECT_EQ(run(name, "100")["unsolved"], 0) << name;
+}
+
+/// Work of the contact: what the plate took from what pushed. Without a contact it would be 0.
+TEST(Attacks, WhatPushesIsKnownToDetection) {
+    for (const char* name : {"strong_spring", "strong_motor", "fast_motor"}) {
+        const nlohmann::json result = run(name, "50");
+        EXPECT_LT(result["work_contacts"], -0.1) << name;
+        EXPECT_LT(result["kinetic_end"], 1e-10) << name;
+        EXPECT_LT(result["worst_relative_overlap"], 1e-6) << name;
+    }
+    EXPECT_LT(run("piston", "200")["worst_relative_overlap"], 1e-3);
+    const nlohmann::json told = run("light_piston", "200");
+    EXPECT_TRUE(told["worst_relative_overlap"] < 1e-2 || told["overlap_jumps"] > 0) << told;
+}
+
+TEST(Attacks, FarTurnsKeepTheirEnergy) {
+    const nlohmann::json result = run("far_spin", "3000");
+    EXPECT_NEAR(result["energy_end"].get<double>() / result["energy_begin"].get<double>(), 1, 1e-10);
+}
+
+TEST(Attacks, NobodyGoesThroughWholePeriods) {
+    const Scratch scratch;
+    const Answer answer = drystone_command(scratch, {"run", attack("through_periods")}, "timeout 20");
+    EXPECT_EQ(answer.code, 1);
+    EXPECT_TRUE(contains(answer.err,
+                         "body 0: it moves by 10 m in a step, and the domain repeats every 1 m; "
+                         "shorten [time] step"))
+        << answer.err;
+}
+
+TEST(Attacks, CrushedBodiesAreFoundOutQuickly) {
+    const nlohmann::json result = run("crushed_smooth", "60");
+    EXPECT_EQ(result["infeasible"], 50);
+    EXPECT_LT(result["iterations"], 50 * 1000);
+    EXPECT_LT(result["worst_velocity_error"], 100);  // of the motion that was gone on with
+}
+
+TEST(Attacks, WithoutFrictionNoShiftIsFrozen) {
+    const nlohmann::json result = run("smooth_gas", "200");
+    EXPECT_EQ(result["unsolved"], 0);
+    EXPECT_EQ(result["frozen_shift"], 0);
+}
+
 TEST(Attacks, WhatCannotBeSolvedIsSaidAndNotGoneOnFrom) {
     for (const char* name : {"inv1", "inv3", "x_dens1e-300"}) {
         const Scratch scratch;

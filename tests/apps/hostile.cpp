@@ -2,7 +2,10 @@
 
 #include "apps/command.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -134,6 +137,53 @@ TEST(HostileOptions, ALogDoesNotReplaceAFileOfTheRun) {
         drystone_command(scratch, {"run", scene, "--output", "out", "--log", "out/run.log", "--steps", "2"})
             .code,
         0);
+}
+
+TEST(HostileOptions, ALogThatIsFullDoesNotEndTheRunAndIsTold) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, press);
+    const Answer answer =
+        drystone_command(scratch, {"run", scene, "--log", "/dev/full", "--steps", "2", "--quiet"});
+    EXPECT_EQ(answer.code, 0);
+    EXPECT_TRUE(contains(answer.err, "/dev/full: cannot be written any more")) << answer.err;
+}
+
+TEST(HostileOptions, AFolderWithoutANameIsRefused) {
+    const Scratch scratch;
+    const Answer answer = drystone_command(scratch, {"run", write_scene(scratch, press), "--output", ""});
+    EXPECT_EQ(answer.code, 2);
+    EXPECT_TRUE(contains(answer.err, "--output: the name is empty")) << answer.err;
+}
+
+TEST(HostileFiles, TwoRunsDoNotWriteIntoOneFolder) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, press);
+    std::filesystem::create_directory(scratch.file("out"));
+    const int other = ::open(scratch.file("out").c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_EQ(::flock(other, LOCK_EX | LOCK_NB), 0);
+    const std::vector<std::string> words = {"run", scene, "--output", "out", "--steps", "2"};
+    const Answer refused = drystone_command(scratch, words);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_TRUE(contains(refused.err, "out: another run is writing there; wait until it ends"))
+        << refused.err;
+    EXPECT_TRUE(std::filesystem::is_empty(scratch.file("out")));
+    ::close(other);
+    EXPECT_EQ(drystone_command(scratch, words).code, 0);
+}
+
+TEST(HostileFiles, WhatIsPrintedDoesNotEndInAFileOfTheRun) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, press);
+    const std::vector<std::string> words = {"run", scene, "--output", "out", "--steps", "2"};
+    EXPECT_EQ(drystone_command(scratch, words).code, 0);
+    const std::string lines = text_of(scratch.file("out/steps.csv"));
+    for (const char* closed : {"exec <&-;", "exec >&-;", "exec <&- >&-;"}) {
+        EXPECT_EQ(drystone_command(scratch, words, closed).code, 0) << closed;
+        EXPECT_EQ(text_of(scratch.file("out/steps.csv")), lines) << closed;
+    }
+    const Answer full = drystone_command(scratch, words, "exec >/dev/full;");
+    EXPECT_EQ(full.code, 2);
+    EXPECT_TRUE(contains(full.err, "standard output: what was printed is lost")) << full.err;
 }
 
 /// None of these may be waited for, or read without end.

@@ -157,7 +157,7 @@ TEST(Resume, JointsTorquesAndSpringsAreCarriedOver) {
 TEST(Resume, InterruptedRunsGoOn) {
     const Scratch scratch;
     const std::string scene = heap(scratch);
-    for (const char* signal : {"INT", "TERM"}) {
+    for (const char* signal : {"INT", "TERM", "HUP"}) {
         // A run without end is stopped from outside; exec makes the process id that of the command.
         const std::string line =
             "cd " + quoted(scratch.folder().string()) + " && { " + quoted(DRYSTONE_COMMAND) +

@@ -33,6 +33,19 @@ TEST(Harmless, ShowsWhatTurnsTheDirectionOfWriting) {
     EXPECT_EQ(harmless("\xe2\x80\xa8\xe2\x80\xa9"), "\\u2028\\u2029");
 }
 
+TEST(Harmless, ShowsWhatTakesNoRoom) {
+    // U+00AD, U+200B, U+2060, U+FEFF, U+E0041
+    EXPECT_EQ(harmless("\xc2\xad\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xf3\xa0\x81\x81"),
+              "\\u00ad\\u200b\\u2060\\ufeff\\ue0041");
+}
+
+TEST(Harmless, AWordOfACommandIsQuotedWhereAShellWouldSplitIt) {
+    EXPECT_EQ(shell_word("runs/heap_1.toml"), "runs/heap_1.toml");
+    EXPECT_EQ(shell_word("my run"), "'my run'");
+    EXPECT_EQ(shell_word("it's; rm *"), "'it'\\''s; rm *'");
+    EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Harmless, ShowsBytesThatAreNoCharacters) {
     EXPECT_EQ(harmless("\xff\x80"), "\\xff\\x80");
     EXPECT_EQ(harmless("\xc0\x9b"), "\\xc0\\x9b");                    // longer than need be

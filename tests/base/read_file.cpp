@@ -40,7 +40,7 @@ TEST_F(ReadFile, NoFurther) {
 /// None of these may be opened: a pipe waits for ever, a device may have no end.
 TEST_F(ReadFile, WhatIsNoFileIsRefused) {
     expect_part(refusal(folder_), "it is a folder; give another");
-    expect_part(refusal(folder_ / "none"), "cannot be opened; give another");
+    expect_part(refusal(folder_ / "none"), "there is no such file; give another");
     expect_part(refusal("/dev/zero"), "/dev/zero: it is a device or a pipe and not a file");
     const std::string pipe = (folder_ / "pipe").string();
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

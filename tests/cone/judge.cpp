@@ -239,6 +239,52 @@ TEST(Judge, NoBodyHidesFromItBehindOthers) {
     EXPECT_GE(judged(falling(many), impulses).value, 0.05);
 }
 
+TEST(Judge, PullsOfCohesionAreNotAtStake) {
+    // As many times its weight as one likes: glue does not change by how much a fall is wrong.
+    for (const double glue : {0.0, 1.0, 1e3, 1e9}) {
+        ConeProblem p = falling({{1.0, 0.01}, {1.0, 0.01}});
+        p.f.array() -= glue;
+        p.pull = Vector::Constant(2, glue);
+        const Residual r = judged(p, Vector{{0.01 + glue, 0.009 + glue}});
+        EXPECT_NEAR(r.law.worst, 0.1, 1e-7 * (1 + 1e-6 * glue)) << glue;
+        EXPECT_NEAR(r.law.velocity, 0.001, 1e-9 * (1 + 1e-6 * glue)) << glue;
+    }
+}
+
+TEST(Judge, SlidingIsNotAtStake) {
+    // At 0.01 m/s into the floor and 1 to 10^6 m/s along it: the impulse of a smooth floor, and none.
+    for (const double speed : {1.0, 1e3, 1e6}) {
+        ConeProblem p;
+        p.body_dim = 2;
+        p.bodies = 1;
+        p.f = Vector{{-0.01, speed}};
+        p.w = Vector::Zero(2);
+        p.mass = BlockInverseMass{{1, 0, 0, 1}};
+        p.add_block(Cone::second_order(2, 0.5));
+        p.add_entry(0, std::vector<double>{1, 0, 0, 1});
+        EXPECT_LT(judged(p, Vector{{0.01, -0.005}}).value, 1e-9) << speed;
+        EXPECT_GT(judged(p, Vector{{0.0, 0.0}}).value, 0.1) << speed;
+        EXPECT_GT(judged(p, Vector{{0.01, 0.0}}).value, 0.01) << speed;
+    }
+}
+
+TEST(Judge, RoundingIsNoError) {
+    // Two that drift together at 100 m/s have a relative velocity of rounding; a motor that holds against a wall, a sum of rounding.
+    ConeProblem p;
+    p.body_dim = 1;
+    p.bodies = 2;
+    p.f = Vector{{100.0, 100.0 + 2e-14}};
+    p.w = Vector::Zero(1);
+    p.mass = BlockInverseMass{{1, 1}};
+    const double one = 1, minus = -1;
+    p.add_block(Cone::ray());
+    p.add_entry(0, std::span(&one, 1));
+    p.add_entry(1, std::span(&minus, 1));
+    EXPECT_EQ(judged(p, Vector::Zero(1)).value, 0);
+    p.f[1] = 100.0 + 1e-9;
+    EXPECT_GE(judged(p, Vector::Zero(1)).value, 0.05);
+}
+
 TEST(Judge, NumbersThatUnderOrOverflowAreNoSolution) {
     for (const double mass : {1e-160, 1e-300, 1e200})
         EXPECT_GE(judged(falling({{mass, 1.0}, {mass, 1.0}}), Vector::Zero(2)).value, 0.05) << mass;

@@ -205,6 +205,11 @@ TEST(BadFiles, NumbersOutOfRange) {
     p.w[1] = NAN;
     expect_refusal(p, "vectors/w: holds a number that is not finite");
     p = {};
+    std::fill(p.f.begin(), p.f.end(), 0.0);
+    std::fill(p.w.begin(), p.w.end(), 0.0);
+    p.w[0] = -1e-200;  // its square is 0: nothing would be wrong with anything
+    expect_refusal(p, "f and w: the largest number is 1.0e-200; use other units");
+    p = {};
     p.M.x[3] = INFINITY;
     expect_refusal(p, "/fclib_global/M/x: number 3 is not finite");
     p = {};
@@ -216,6 +221,12 @@ TEST(BadFiles, NumbersOutOfRange) {
     p.M = {6, 6, 8, {0, 1, 2, 3, 4, 5, 1, 0}, {0, 1, 2, 3, 4, 5, 0, 1}, {1, 1, 1, 2, 2, 2, 0.1, 0.2}};
     expect_refusal(p, "/fclib_global/M: is not symmetric");
     expect_refusal(p, "differ by 0.1");
+}
+
+TEST(BadFiles, MoreGuessesThanAnybodyReads) {
+    Pieces p;
+    p.extra = [](const Group& root) { root.create_group("guesses").write_int("number_of_guesses", 20'000); };
+    expect_refusal(p, "it holds 20000 guesses; at most 100 are read");
 }
 
 TEST(BadFiles, WrongTypes) {

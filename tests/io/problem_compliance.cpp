@@ -88,29 +88,33 @@ TEST(ProblemCompliance, RigidFilesHaveNone) {
     EXPECT_EQ(read_problem(scratch.file("p.hdf5")).problem.compliance.size(), 0);
 }
 
-TEST(ProblemShift, IsKept) {
-    const Scratch scratch;
-    ProblemFile file;
-    file.problem = with_joints();
-    EXPECT_EQ(file.problem.shift_before.size(), 0);
-    write_problem(scratch.file("p.hdf5"), file);
-    EXPECT_EQ(read_problem(scratch.file("p.hdf5")).problem.shift_before.size(), 0);
-    file.problem.shift_before.setZero(file.problem.blocks());
-    std::vector<double> expected;
-    for (Index i = 0; i < file.problem.blocks(); ++i) {
-        if (file.problem.cones[i].kind == ConeKind::free) continue;
-        file.problem.shift_before[i] = 0.1 * (i + 1);
-        expected.push_back(file.problem.shift_before[i]);
+/// The shift before the step, and pulls of cohesion.
+TEST(ProblemNumbersOfContacts, AreKept) {
+    for (Vector ConeProblem::*const numbers : {&ConeProblem::shift_before, &ConeProblem::pull}) {
+        const Scratch scratch;
+        ProblemFile file;
+        file.problem = with_joints();
+        Vector& ours = file.problem.*numbers;
+        EXPECT_EQ(ours.size(), 0);
+        write_problem(scratch.file("p.hdf5"), file);
+        EXPECT_EQ((read_problem(scratch.file("p.hdf5")).problem.*numbers).size(), 0);
+        ours.setZero(file.problem.blocks());
+        std::vector<double> expected;
+        for (Index i = 0; i < file.problem.blocks(); ++i) {
+            if (file.problem.cones[i].kind == ConeKind::free) continue;
+            ours[i] = 0.1 * (i + 1);
+            expected.push_back(ours[i]);
+        }
+        write_problem(scratch.file("p.hdf5"), file);
+        const ConeProblem back = read_problem(scratch.file("p.hdf5")).problem;
+        ASSERT_EQ((back.*numbers).size(), back.blocks());
+        expected.resize(back.blocks(), 0.0);  // joints, row by row, come last
+        for (Index i = 0; i < back.blocks(); ++i) EXPECT_EQ((back.*numbers)[i], expected[i]);
+        ours[1] = -1;
+        EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
+        ours.setZero(3);
+        EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
     }
-    write_problem(scratch.file("p.hdf5"), file);
-    const ConeProblem back = read_problem(scratch.file("p.hdf5")).problem;
-    ASSERT_EQ(back.shift_before.size(), back.blocks());
-    expected.resize(back.blocks(), 0.0);  // joints, row by row, come last
-    for (Index i = 0; i < back.blocks(); ++i) EXPECT_EQ(back.shift_before[i], expected[i]);
-    file.problem.shift_before[1] = -1;
-    EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
-    file.problem.shift_before.setZero(3);
-    EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
 }
 
 TEST(ProblemCompliance, BadNumbersAreRefused) {

@@ -31,10 +31,12 @@ inline std::size_t decode(std::string_view text, char32_t& code) {
     return code < least[size] || surrogate || code > 0x10FFFF ? 0 : size;
 }
 
-/// Controls (C0, DEL, C1), marks of the direction of writing, separators of lines and paragraphs.
+/// Controls (C0, DEL, C1), marks of the direction of writing, separators of lines and paragraphs, and what takes no room: two names that differ in it
+/// look alike.
 inline bool is_control(char32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x206F);
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+           (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
 inline std::string shown(std::string_view text, bool keep_lines) {
@@ -67,5 +69,16 @@ inline std::string harmless(std::string_view text) { return detail::shown(text, 
 
 /// The same for a text of ours that has several lines: what others wrote in it went through harmless() by itself.
 inline std::string harmless_lines(std::string_view text) { return detail::shown(text, true); }
+
+/// A name of a file as a shell takes it in a command that users may copy.
+inline std::string shell_word(std::string_view name) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    const std::string safe = harmless(name);
+    if (!safe.empty() && safe.find_first_not_of(plain) == std::string::npos) return safe;
+    std::string quoted = "'";
+    for (const char c : safe) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
 
 }  // namespace drystone

@@ -27,7 +27,7 @@ inline std::string read_file(const std::filesystem::path& file, std::uintmax_t m
     if (fs::exists(status) && !fs::is_regular_file(status) && !handed_over)
         fail(name, "it is a device or a pipe and not a file", "give a file, or /dev/stdin");
     std::ifstream stream(file, std::ios::binary);
-    if (!stream) fail(name, "cannot be opened", cure);
+    if (!stream) fail(name, fs::exists(status) ? "cannot be opened" : "there is no such file", cure);
     std::string bytes;
     // Without asking for the size before: a pipe has none, and a file may grow meanwhile.
     std::string piece(std::size_t{1} << 20U, '\0');

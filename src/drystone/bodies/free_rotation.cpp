@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 namespace drystone {
 
@@ -52,30 +54,63 @@ struct Turning {
     }
 };
 
-/// Turns the body a little so that l has the energy that it had. Along the great circle through l that climbs in energy fastest.
-void restore_energy(const Vec<3>& inverse, double energy, Turning& body) {
+/// Turns the body so that its angular momentum, which stays where it is in space, becomes `l` in its own axes.
+void turn_momentum(const Vec<3>& l, Turning& body) {
+    body.q = body.q * Quaternion::FromTwoVectors(l, body.l);
+    body.l = l;
+}
+
+/// A little, along the great circle through l that climbs in energy fastest, until l has the energy. False if there is no such place nearby.
+bool restore_along_slope(const Vec<3>& inverse, double energy, Turning& body) {
     const double size = body.l.norm();
-    if (size == 0) return;
     const Vec<3> along = body.l / size, spin = inverse.cwiseProduct(body.l);
     Vec<3> across = spin - along.dot(spin) * along;
     const double slope = across.norm();
-    if (slope <= 1e-8 * spin.norm()) return;  // along a principal axis nothing is lost
+    if (slope <= 1e-8 * spin.norm()) return false;
     across /= slope;
     // 1/2 l(s).l(s)/I for l(s) = size (cos s along + sin s across), by Newton from s = 0.
     const double aa = along.dot(inverse.cwiseProduct(along)), bb = across.dot(inverse.cwiseProduct(across)),
                  ab = along.dot(inverse.cwiseProduct(across)), wanted = 2 * energy / (size * size);
-    double s = 0;
+    double s = 0, missing = 0;
     for (int k = 0; k < 4; ++k) {
         const double c = std::cos(s), t = std::sin(s);
-        const double missing = aa * c * c + 2 * ab * c * t + bb * t * t - wanted;
+        missing = aa * c * c + 2 * ab * c * t + bb * t * t - wanted;
         const double rate = 2 * (ab * (c * c - t * t) + (bb - aa) * c * t);
         if (rate == 0) break;
         s -= missing / rate;
     }
-    if (!(std::abs(s) < 0.1))
-        return;  // no such place nearby: better a small error of energy than a large turn
-    body.q = body.q * about(along.cross(across), -s);
-    body.l = size * (std::cos(s) * along + std::sin(s) * across);
+    if (!(std::abs(s) < 0.1) || !(std::abs(missing) <= 1e-12 * wanted)) return false;
+    turn_momentum(size * (std::cos(s) * along + std::sin(s) * across), body);
+    return true;
+}
+
+/// Anywhere: energy and size of l are linear in the squares of its components, which are moved between the axis of the largest inverse moment
+/// and that of the smallest, and with the middle one where that is not enough.
+void restore_by_squares(const Vec<3>& inverse, double energy, Turning& body) {
+    std::array<int, 3> axis = {0, 1, 2};
+    std::sort(axis.begin(), axis.end(), [&](int a, int b) { return inverse[a] < inverse[b]; });
+    Vec<3> square = body.l.cwiseAbs2();
+    const double missing = 2 * energy - square.dot(inverse);
+    if (missing < 0) std::reverse(axis.begin(), axis.end());
+    double left = std::abs(missing);  // to be moved from the front of `axis` to its back
+    for (const auto& [from, to] : {std::pair{axis[0], axis[2]}, {axis[1], axis[2]}, {axis[0], axis[1]}}) {
+        const double apart = std::abs(inverse[to] - inverse[from]);
+        if (apart == 0) continue;
+        const double moved = std::min(square[from], left / apart);
+        square[from] -= moved;
+        square[to] += moved;
+        left -= moved * apart;
+    }
+    Vec<3> l = square.cwiseSqrt();
+    for (int k = 0; k < 3; ++k) l[k] = std::copysign(l[k], body.l[k]);
+    turn_momentum(l, body);
+}
+
+/// Turns the body a little so that l has the energy that it had.
+void restore_energy(const Vec<3>& inverse, double energy, Turning& body) {
+    const double now = 0.5 * body.l.dot(inverse.cwiseProduct(body.l));
+    if (std::abs(now - energy) <= 1e-15 * energy) return;
+    if (!restore_along_slope(inverse, energy, body)) restore_by_squares(inverse, energy, body);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace drystone {
@@ -34,6 +35,10 @@ std::string label(const std::vector<Material>& materials, Index i) {
 }
 
 }  // namespace
+
+bool Materials::cohesive() const {
+    return std::any_of(laws_.begin(), laws_.end(), [](const PairLaw& law) { return law.cohesion > 0; });
+}
 
 Index Materials::add(const Material& material, const PairLaw& law) {
     const Index n = count();

@@ -40,6 +40,8 @@ public:
     }
     [[nodiscard]] const Material& operator[](Index i) const { return materials_[i]; }
     [[nodiscard]] Index count() const { return static_cast<Index>(materials_.size()); }
+    /// True if some pair of materials coheres.
+    [[nodiscard]] bool cohesive() const;
 
 private:
     std::vector<Material> materials_;

@@ -171,6 +171,9 @@ Index Scene<d>::add_body(const BodyPlan<d>& plan) {
         if (!plan.inertia->allFinite() || !(plan.inertia->array() > 0).all())
             fail(body + ".inertia", "the moments are not all positive", "give positive numbers (kg m^2)");
         inertia = *plan.inertia;
+        if (2 * inertia.maxCoeff() > (1 + 1e-9) * inertia.sum() && d == 3)
+            fail(body + ".inertia", fmt::format("no body has the moments {}", text(inertia)),
+                 "the largest is at most the sum of the other two");
     } else if (has_volume)
         inertia = (mass * plan.size * plan.size / unit.volume) * unit.inertia;
     const bool weighs = mass >= least_mass && mass <= most_mass && (inertia.array() >= least_mass).all() &&

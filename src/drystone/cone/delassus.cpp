@@ -6,6 +6,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace drystone {
@@ -77,6 +78,8 @@ Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exch
         }
     }
     compute_scales();
+    if (problem.pull.size() > 0) apply(problem.pull_impulse(), data_->pulled);
+    compute_rounding();
 }
 
 Delassus Delassus::with_frozen_shift(const Vector& s) const {
@@ -202,6 +205,27 @@ void Delassus::apply_H(const Vector& v, Vector& u) const {
                     u[p.offset[i] + a] += A[a * m + c] * v[static_cast<Eigen::Index>(p.H.body[k]) * m + c];
             }
         }
+    });
+}
+
+void Delassus::compute_rounding() {
+    const ConeProblem& p = *problem_;
+    const int m = p.body_dim;
+    data_->rounding.resize(p.blocks());
+    parallel_for(threads_, p.blocks(), [&](Index i) {
+        const int d = p.cones[i].dim;
+        const double* A = p.H.value.data() + p.H.value_start[i];
+        std::array<double, max_block> terms{};
+        for (int a = 0; a < d; ++a) terms[a] = std::abs(p.w[p.offset[i] + a]);
+        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+            const double* v = data_->v_free.data() + static_cast<Eigen::Index>(p.H.body[k]) * m;
+            for (int a = 0; a < d; ++a)
+                for (int c = 0; c < m; ++c, ++A) terms[a] += std::abs(*A * v[c]);
+        }
+        double largest = p.pull.size() > 0 ? stiffness(i) * p.pull[i] : 0.0;
+        for (int a = 0; a < d; ++a)
+            largest = std::max(largest, terms[a] * (is_torque(p.cones[i], a) ? length(i) : 1.0));
+        data_->rounding[i] = unit_of_rounding * largest;
     });
 }
 

@@ -52,6 +52,15 @@ public:
 
     /// Free relative velocity, size rows().
     [[nodiscard]] const Vector& b() const { return b_; }
+    /// b without what pulls (ConeProblem::pull) do to it, against which they cancel: b + W (pull n), what is left
+    /// for impulses to stop.
+    [[nodiscard]] double b_without_pull(Index row) const {
+        return data_->pulled.size() > 0 ? b_[row] + data_->pulled[row] : b_[row];
+    }
+    /// Errors that are this part of the terms that are added up are rounding: what solvers of one block reach.
+    static constexpr double unit_of_rounding = 1e-13;
+    /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, and of pulls.
+    [[nodiscard]] double rounding(Index i) const { return data_->rounding[i]; }
     /// Diagonal block W_ii.
     [[nodiscard]] BlockMatrix diagonal(Index i) const {
         const int d = problem_->cones[i].dim;
@@ -116,6 +125,7 @@ private:
     [[nodiscard]] BlockSparse whitened_matrix() const;
     [[nodiscard]] BlockSparse coupled_matrix() const;
     void add_compliance();  // to the diagonal blocks
+    void compute_rounding();
     void add_compliance(BlockSparse& W) const;
 
     /// What copies share: all that does not depend on b.
@@ -127,7 +137,8 @@ private:
         Vector v_free;
         AlignedNumbers diagonal;
         std::vector<std::int64_t> diagonal_start;
-        Vector stiffness, length;
+        Vector stiffness, length, rounding;
+        Vector pulled;  // W (pull n); empty without pulls
         std::optional<BlockSparse> matrix;
     };
 

@@ -16,11 +16,9 @@ using Small = std::array<double, max_block>;
 
 /// Of one block, torques measured by its length (eq. 10). All are velocities, squared, so that neither tiny nor huge masses under- or overflow.
 struct BlockError {
-    double natural = 0;  ///< |stiffness e|^2, e its natural map (eq. 11)
-    double at_stake =
-        0;  ///< |b|^2 if r = 0 would break the law of this block, else 0: contacts that stay open, however fast they part or
-            ///< wide they gape, must not make the scale of the others (eq. 12)
-    double impulse = 0;  ///< |stiffness r|^2
+    double natural = 0;   ///< |stiffness e|^2, e its natural map (eq. 11); 0 if rounding can make it
+    double at_stake = 0;  ///< eq. 12
+    double impulse = 0;   ///< |stiffness r|^2, pulls not counted
 };
 
 /// |r - P_K(r - rho (u + s))|^2.
@@ -44,24 +42,33 @@ Cone scaled(Cone cone, double factor) {
     return cone;
 }
 
-BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law) {
+/// A block has its b at stake, but not more than so many times what no impulse at all would be wrong by: neither how fast an open contact parts nor how fast
+/// a loaded one slides may make the scale of errors.
+constexpr double sliding = 8;
+
+BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
+                       double roundings) {
     const Cone& original = W.problem().cones[i];
     const double length = W.length(i), stiffness = W.stiffness(i);
     const Cone cone = scaled(with_torques_scaled(original, length), stiffness);
-    const double* b = W.b().data() + W.problem().offset[i];
-    Small rs{}, us{}, bs{}, zero{};
+    const Index row = W.problem().offset[i];
+    Small rs{}, us{}, bs{}, idle{};
+    idle[0] = W.problem().pull.size() > 0 ? stiffness * W.problem().pull[i] : 0.0;
     BlockError error;
     for (int c = 0; c < cone.dim; ++c) {
         const double l = is_torque(original, c) ? length : 1.0;
         rs[c] = stiffness * r[c] / l;
         us[c] = u[c] * l;
-        bs[c] = b[c] * l;
-        error.impulse += rs[c] * rs[c];
+        bs[c] = W.b_without_pull(row + c) * l;
+        error.impulse += (rs[c] - idle[c]) * (rs[c] - idle[c]);
     }
     error.natural = natural_map(cone, rs, us, 1.0, law);
-    if (natural_map(cone, zero, bs, 1.0, law) > 0) {
-        for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c];
-    }
+    const double rounding = roundings * W.rounding(i);
+    if (error.natural <= rounding * rounding) error.natural = 0;
+    // Motors push with an impulse that is given: it is at stake too.
+    error.at_stake = natural_map(cone, idle, Small{}, 1.0, law);
+    for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c];
+    error.at_stake = std::min(error.at_stake, sliding * sliding * natural_map(cone, idle, bs, 1.0, law));
     return error;
 }
 
@@ -76,11 +83,16 @@ constexpr double faintest = 1e-6;
 
 double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
 
-/// Squared velocities at stake at each body: the largest |b| at stake, and the largest change of velocity by its impulses, among its blocks.
+/// Squared velocities at stake at each body: the largest that a block has at stake, and the largest change of velocity by its impulses, among its blocks.
 void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
     const ConeProblem& p = W.problem();
     const int m = p.body_dim;
-    W.gather(r, room.z);
+    if (p.pull.size() > 0) {
+        room.borne = r - p.pull_impulse();
+        W.gather(room.borne, room.z);
+    } else {
+        W.gather(r, room.z);
+    }
     room.change.resize(p.H.body.size());
     parallel_for(W.threads(), p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
@@ -145,11 +157,13 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
     return law_residual(W, r, u, law, room);
 }
 
-LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room) {
+LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room,
+                         double roundings) {
     const ConeProblem& p = W.problem();
     for (auto* numbers : {&room.error, &room.at_stake, &room.impulse}) numbers->resize(p.blocks());
     parallel_for(W.threads(), p.blocks(), [&](Index i) {
-        const BlockError e = block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law);
+        const BlockError e =
+            block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law, roundings);
         room.error[i] = e.natural;
         room.at_stake[i] = e.at_stake;
         room.impulse[i] = e.impulse;
@@ -224,14 +238,27 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
     std::array<ExactSum, 6> sums;
     auto& [defect, of_free, of_impulses, du, scale, of_b] = sums;
     const Vector implied = W.velocity_by_momentum(s.r), free = W.velocity_by_momentum(Vector::Zero(p.rows()));
+    std::vector<double> gross(p.bodies, 0.0);  // impulses at each body, as roots of energies
+    for (Index i = 0; i < p.blocks(); ++i) {
+        double squared = 0;
+        for (int c = 0; c < p.cones[i].dim; ++c) {
+            const double r = s.r[p.offset[i] + c] / (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
+            squared += r * r;
+        }
+        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
+            gross[p.H.body[k]] += std::sqrt(W.stiffness(i) * squared);
+    }
     for (Index j = 0; j < p.bodies; ++j) {
         if (!W.counts_body(j)) continue;
+        double wrong = 0;
         for (Index k = j * m; k < (j + 1) * m; ++k) {
-            const auto add = [&](ExactSum& sum, double v) { sum.add(mass[k] * v * v); };
-            add(defect, s.v[k] - implied[k]);
-            add(of_free, free[k]);
-            add(of_impulses, implied[k] - free[k]);
+            const auto energy = [&](double v) { return mass[k] * v * v; };
+            wrong += energy(s.v[k] - implied[k]);
+            of_free.add(energy(free[k]));
+            of_impulses.add(energy(implied[k] - free[k]));
         }
+        // Where impulses cancel, of a motor and what it pushes against, only their rounding is left.
+        if (std::sqrt(wrong) > Delassus::unit_of_rounding * gross[j]) defect.add(wrong);
     }
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i)) continue;
@@ -274,6 +301,9 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
 
 }  // namespace
 
+/// u is computed in another way here than in solvers: what they may take for rounding is to be no error here.
+constexpr double judges_roundings = 2;
+
 Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
     Residual out;
     const ConeProblem& p = W.problem();
@@ -288,7 +318,8 @@ Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
         for (Index i = 0; i < p.blocks(); ++i) shifted.u[p.offset[i]] += solution.shift[i];
         return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated);
     }
-    out.law = law_residual(W, solution.r, solution.u, law);
+    LawRoom room;
+    out.law = law_residual(W, solution.r, solution.u, law, room, judges_roundings);
     out.momentum = momentum_residual(W, solution);
     out.value = std::isnan(out.law.value()) || std::isnan(out.momentum)
                     ? std::nan("")

@@ -42,9 +42,11 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
 /// each entry of H; of what is at stake at each body; and the whitened body vector.
 struct LawRoom {
     std::vector<double> error, at_stake, impulse, change, body;
-    Vector z;
+    Vector z, borne;
 };
-LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room);
+/// Errors of up to so many `roundings` (Delassus::rounding) count as none.
+LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room,
+                         double roundings = 1);
 /// Siconos' measure, likewise.
 double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law);
 

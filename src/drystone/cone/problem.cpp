@@ -9,6 +9,12 @@
 
 namespace drystone {
 
+Vector ConeProblem::pull_impulse() const {
+    Vector r = Vector::Zero(rows());
+    for (Index i = 0; i < pull.size(); ++i) r[offset[i]] = pull[i];
+    return r;
+}
+
 void ConeProblem::add_block(const Cone& cone) {
     cones.push_back(cone);
     offset.push_back(offset.back() + cone.dim);
@@ -175,12 +181,15 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
     faults.expect(!(p.compliance.array() < 0).any(), "compliance: holds a negative number; use 0 for rigid");
     faults.expect(!p.compliance.allFinite() || bounded(p.compliance),
                   "compliance: holds a number above 1e100; use other units");
-    faults.expect(p.shift_before.size() == 0 || p.shift_before.size() == p.blocks(),
-                  "shift: " + std::to_string(p.shift_before.size()) +
-                      " numbers; blocks = " + std::to_string(p.blocks()) + ", or none where it is not known");
-    faults.expect(
-        p.shift_before.allFinite() && bounded(p.shift_before) && !(p.shift_before.array() < 0).any(),
-        "shift: holds a number that is negative, not finite or above 1e100");
+    const auto expect_per_block = [&](const Vector& x, const std::string& name) {
+        faults.expect(x.size() == 0 || x.size() == p.blocks(),
+                      name + ": " + std::to_string(x.size()) +
+                          " numbers; blocks = " + std::to_string(p.blocks()) + ", or none");
+        faults.expect(x.allFinite() && bounded(x) && !(x.array() < 0).any(),
+                      name + ": holds a number that is negative, not finite or above 1e100");
+    };
+    expect_per_block(p.shift_before, "shift");
+    expect_per_block(p.pull, "pull");
     faults.expect(bounded(p.H.value), "H: holds a number that is not finite, or above 1e100");
     const auto n = static_cast<std::size_t>(p.blocks());
     const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&

@@ -76,11 +76,16 @@ struct ConeProblem {
     /// The shift s(u) (eq. 4) at the velocities before the step, one number per block; empty: not known. The guarded law (solve/guarded.hpp)
     /// needs it, the problem itself does not.
     Vector shift_before;
+    /// What f holds against the normal impulses of cohesive contacts, one number >= 0 per block; empty: none. A contact that bears a pull p has
+    /// r = impulse + p n in its cone and -p H^T n in f. The referee needs it to know what is at stake without the pulls, which cancel.
+    Vector pull;
     Tiling tiling;
 
     [[nodiscard]] Index blocks() const { return static_cast<Index>(cones.size()); }
     [[nodiscard]] Index rows() const { return offset.back(); }
     [[nodiscard]] Index dofs() const { return bodies * body_dim; }
+    /// pull n of each block, size rows(): what r is where cohesive contacts bear nothing.
+    [[nodiscard]] Vector pull_impulse() const;
 
     /// Opens the next block: append its entries with add_entry, in any number, before the next call.
     void add_block(const Cone& cone);

@@ -130,7 +130,7 @@ double normal_offset(const Scene<d>& scene, const Contact<d>& c, const PairLaw& 
     const double deepest = o.drift == Drift::clamp
                                ? 0.0
                                : -deepest_push * std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
-    const double gap = std::max(deepest, c.gap);
+    const double gap = std::max(deepest, c.gap) * (pull_of(scene, c, law, o.h) > 0 ? cohesive_closing : 1.0);
     const bool needs_begin = o.scheme == Scheme::moreau_jean ? law.restitution != 0 : o.theta != 1;
     const double begin = needs_begin ? c.normal.dot(relative_velocity(scene, c)) : 0;
     if (o.scheme == Scheme::look_ahead) return ((1 - o.theta) * begin + gap / o.h) / o.theta;
@@ -274,7 +274,6 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     }
     // Where each block begins: depends on the laws (no tangents without friction) and on which bodies yield.
     p.cones.resize(blocks);
-    out.pull.resize(out.contacts);
     p.offset.resize(blocks + 1);
     p.H.start.resize(blocks + 1);
     p.H.value_start.resize(blocks + 1);
@@ -296,6 +295,8 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     p.H.value.resize(p.H.value_start[blocks]);
     p.w.resize(p.rows());
     p.shift_before.setZero(blocks);
+    p.pull.resize(scene.materials.cohesive() ? blocks : 0);
+    p.pull.setZero();
     p.compliance.resize(yields ? p.rows() : 0);
 
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),
@@ -314,7 +315,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
         } else {
             w[0] = normal_offset(scene, c, law, o);
         }
-        out.pull[i] = pull_of(scene, c, law, o.h);
+        if (p.pull.size() > 0) p.pull[i] = pull_of(scene, c, law, o.h);
         if (cell_moves) {
             const Image<d> away = shift_of(scene, c);
             if (!away.isZero()) {
@@ -335,19 +336,13 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
         p.shift_before[i] = shift_before(scene, c, p.cones[i], frame, belts);
     });
     fill_joints(scene, contacts, out);
-    // Cohesion moves the cone: with r' = r + pull n in K, the momentum balance has a known force -pull n. In key order.
-    for (Index i = 0; i < out.contacts; ++i) {
-        if (out.pull[i] == 0) continue;
-        const Contact<d>& c = contacts[i];
-        auto pull_on = [&](Index j, const Vec<d>& arm, double sign) {
-            if (!bodies.is_free(j)) return;
-            auto f = p.f.template segment<n>(static_cast<Eigen::Index>(j) * n);
-            const Vec<d> impulse = -sign * out.pull[i] * c.normal;
-            f.template head<d>() += impulse;
-            f.template tail<spins<d>>() += torque(arm, impulse);
-        };
-        pull_on(c.a, c.arm_a, 1);
-        pull_on(c.b, c.arm_b, -1);
+    // In key order.
+    for (Index i = 0; i < p.pull.size(); ++i) {
+        if (p.pull[i] == 0) continue;
+        const double* rows = p.H.value.data() + p.H.value_start[i];  // of each body the normal comes first
+        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k, rows += p.cones[i].dim * n)
+            p.f.template segment<n>(static_cast<Eigen::Index>(p.H.body[k]) * n) -=
+                p.pull[i] * Eigen::Map<const Eigen::Matrix<double, n, 1>>(rows);
     }
 }
 
@@ -365,7 +360,7 @@ Vec<d> impulse_of(const Assembled<d>& assembled, const Vector& r, const Contact<
     const ConeProblem& p = assembled.problem;
     const int forces = std::min<int>(d, p.cones[i].dim);
     return frame_of(contact.normal).topRows(forces).transpose() * r.segment(p.offset[i], forces) -
-           assembled.pull[i] * contact.normal;
+           (p.pull.size() > 0 ? p.pull[i] : 0.0) * contact.normal;
 }
 
 template <int d>

@@ -43,14 +43,16 @@ struct AssembleOptions {
 /// contacts at rest is far below it, what has parted far above.
 inline constexpr double parted = 1e-4;
 
+/// A contact that bears a pull closes this part of its gap, or of its overlap, in a step. Whole gaps, as others do, the several contacts of two
+/// glued bodies cannot all close at once, and with r > 0 in all of them each would have to: the pulls would fight over the last rounding.
+inline constexpr double cohesive_closing = 0.03;
+
 /// At most this many inner radii of the smaller body of an overlap are pushed out in one step.
 inline constexpr double deepest_push = 0.02;
 
 template <int d>
 struct Assembled {
     ConeProblem problem;
-    /// The contact's impulse is E^T (r - pull n): a cohesive contact is one whose cone has been moved by the pull (N s) that it bears.
-    std::vector<double> pull;
     std::vector<JointBlocks<d>> joints;  ///< of the scene, in its order
     Index contacts = 0;                  ///< blocks that are contacts; those of joints follow
     ContactSet<d> links;  ///< where there are joints: one link per block, for the tiling; else empty

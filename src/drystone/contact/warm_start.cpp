@@ -5,7 +5,7 @@ namespace drystone {
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r) {
-    r.setZero(problem.rows());
+    r = problem.pull_impulse();
     if (memory.h <= 0) return;
     const double scale = h / memory.h;
     const auto joints = r.size() - problem.offset[contacts.size()];
@@ -18,7 +18,7 @@ void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const Con
         const Cone& cone = problem.cones[i];
         Eigen::Matrix<double, body_velocities<d>, 1> wrench;
         wrench << memory.impulse[k], memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k];
-        r.segment(problem.offset[i], cone.dim) = scale * (block_frame<d>(cone, contacts[i].normal) * wrench);
+        r.segment(problem.offset[i], cone.dim) += scale * (block_frame<d>(cone, contacts[i].normal) * wrench);
     }
 }
 
@@ -29,10 +29,11 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
     memory.key.clear();
     memory.impulse.clear();
     memory.torque.clear();
+    const Vector borne = r - problem.pull_impulse();
     memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Cone& cone = problem.cones[i];
-        const auto ri = r.segment(problem.offset[i], cone.dim);
+        const auto ri = borne.segment(problem.offset[i], cone.dim);
         if (ri.isZero(0) || (!ours.empty() && ours[i] == 0)) continue;
         const Eigen::Matrix<double, body_velocities<d>, 1> wrench =
             block_frame<d>(cone, contacts[i].normal).transpose() * ri;

@@ -9,13 +9,14 @@ namespace drystone {
 template <int d>
 struct WarmStart {
     std::vector<ContactKey> key;
-    std::vector<Vec<d>> impulse;  ///< r in world axes (pull included), N s
+    std::vector<Vec<d>> impulse;  ///< r in world axes, without the pull of cohesive contacts, N s
     std::vector<Spin<d>> torque;  ///< likewise, N m s; empty where no contact bears torques
     Vector joints;                ///< impulses of the joints' blocks, in the order of the scene
     double h = 0;                 ///< step in which they acted, s
 };
 
-/// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for new ones.
+/// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for new ones. The
+/// present pull of cohesive contacts is added.
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r);

@@ -91,7 +91,7 @@ void slice_contacts(const Scene<d>& scene, const StepMemory<d>* memory, const Pa
         sliced.free_b = scene.bodies.is_free(c.b);
         sliced.cone = problem.cones[i];
         std::copy_n(memory->solution.r.data() + problem.offset[i], sliced.cone.dim, sliced.r.begin());
-        sliced.pull = memory->assembled.pull.empty() ? 0 : memory->assembled.pull[i];
+        sliced.pull = problem.pull.size() > 0 ? problem.pull[i] : 0;
         sliced.impulse = impulse_of(memory->assembled, memory->solution.r, c, static_cast<Index>(i));
         mail.to(ranges.rank_of(c.key.first)).put_raw(sliced);
     }
@@ -186,7 +186,7 @@ template <int d>
 StepMemory<d> memory_of(const Slices<d>& slices) {
     StepMemory<d> memory;
     ConeProblem& problem = memory.assembled.problem;
-    std::vector<double> r;
+    std::vector<double> r, pull;
     for (const SlicedContact<d>& sliced : slices.contacts) {
         Contact<d>& c = memory.contacts.emplace_back(sliced.contact);
         c.a = static_cast<Index>(sliced.row_a);
@@ -194,10 +194,11 @@ StepMemory<d> memory_of(const Slices<d>& slices) {
         problem.cones.push_back(sliced.cone);
         problem.offset.push_back(problem.offset.back() + sliced.cone.dim);
         r.insert(r.end(), sliced.r.begin(), sliced.r.begin() + sliced.cone.dim);
-        memory.assembled.pull.push_back(sliced.pull);
+        pull.push_back(sliced.pull);
     }
     memory.assembled.contacts = static_cast<Index>(memory.contacts.size());
     memory.solution.r = Eigen::Map<const Vector>(r.data(), static_cast<Eigen::Index>(r.size()));
+    problem.pull = Eigen::Map<const Vector>(pull.data(), static_cast<Eigen::Index>(pull.size()));
     return memory;
 }
 

@@ -167,9 +167,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     W.set_arithmetic(solving.arithmetic);
     record.solve = solve(W, solving, memory.solution);
     refuse_invalid(record.solve);
-    if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
-        memory.solution = W.complete(memory.start);
-    }
+    if (has_no_motion(record.solve)) stand_in(W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home);
     stages.end(seconds.solve);
 

@@ -34,7 +34,7 @@ struct WholeBlock {
     BlockHead head;
     std::vector<GlobalId> bodies;
     std::vector<double> H, w, compliance, r;
-    double shift_before;
+    double shift_before, pull;
 };
 
 }  // namespace
@@ -74,9 +74,11 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
         put(blocks, problem.compliance.size() > 0 ? problem.compliance.data() + from : none.data(), rows);
         put(blocks, r.data() + from, rows);
         blocks.put(problem.shift_before.size() > 0 ? problem.shift_before[i] : 0.0);
+        blocks.put(problem.pull.size() > 0 ? problem.pull[i] : 0.0);
     }
     const bool compliant = part.team->any(problem.compliance.size() > 0);
     const bool shifted = part.team->any(problem.shift_before.size() > 0);
+    const bool cohesive = part.team->any(problem.pull.size() > 0);
 
     std::vector<WholeBody> all_bodies;
     const std::vector<std::byte> body_bytes = part.team->gather_all(bodies.bytes);
@@ -98,6 +100,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
         block.compliance = take(reader, rows);
         block.r = take(reader, rows);
         block.shift_before = reader.take<double>();
+        block.pull = reader.take<double>();
     }
     std::sort(all_blocks.begin(), all_blocks.end(),
               [](const auto& a, const auto& b) { return a.head.key < b.head.key; });
@@ -115,7 +118,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
                               all_bodies[j].inverse_mass.end());
     }
     p.mass = std::move(inverse);
-    std::vector<double> w, compliance, impulses, shift;
+    std::vector<double> w, compliance, impulses, shift, pull;
     const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
         to.insert(to.end(), from.begin(), from.end());
     };
@@ -132,6 +135,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
         append(compliance, block.compliance);
         append(impulses, block.r);
         shift.push_back(block.shift_before);
+        pull.push_back(block.pull);
     }
     const auto vector_of = [](const std::vector<double>& x) {
         return Vector(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
@@ -140,6 +144,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
     whole.r = vector_of(impulses);
     if (compliant) p.compliance = vector_of(compliance);
     if (shifted) p.shift_before = vector_of(shift);
+    if (cohesive) p.pull = vector_of(pull);
 
     p.tiling.order.resize(all_blocks.size());
     for (std::size_t i = 0; i < all_blocks.size(); ++i) p.tiling.order[i] = static_cast<Index>(i);

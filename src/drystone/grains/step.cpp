@@ -64,10 +64,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
     record.solve = solve(problem, solving, memory.solution);
     refuse_invalid(record.solve);
-    if (record.solve.status == Status::infeasible || record.solve.status == Status::diverged) {
-        // There is no solution to be near to, and impulses that grew without bound would scatter the grains: the last step's stand in.
-        memory.solution = Delassus(problem, threads).complete(memory.start);
-    }
+    if (has_no_motion(record.solve))
+        stand_in(Delassus(problem, threads), memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
     stages.end(seconds.solve);
 

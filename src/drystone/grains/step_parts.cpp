@@ -1,12 +1,96 @@
 #include "drystone/grains/step_parts.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/cone/judge.hpp"
 #include "drystone/grains/motion.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace drystone {
+
+namespace {
+
+/// Adds what guides, springs and motors do in a step to the speeds of their bodies, and lets joints carry them: of bodies that are tied
+/// together all may be as fast as the fastest.
+template <int d>
+void add_known_pushes(const Scene<d>& scene, double h, std::vector<double>& speed) {
+    const Bodies<d>& bodies = scene.bodies;
+    for (const Drive<d>& drive : scene.drives) {
+        const Index i = drive.guide ? bodies.index_of(drive.body) : -1;
+        if (i >= 0) speed[i] += h * std::abs(drive.guide->force) / drive.guide->mass;
+    }
+    if (scene.joints.empty()) return;
+    std::vector<Index> tied(bodies.count());  // towards the smallest number of those tied together
+    std::iota(tied.begin(), tied.end(), 0);
+    const auto root_of = [&](Index i) {
+        while (tied[i] != i) i = tied[i] = tied[tied[i]];
+        return i;
+    };
+    for (const Joint<d>& joint : scene.joints) {
+        const Index a = bodies.index_of(joint.a), b = joint.b ? bodies.index_of(*joint.b) : -1;
+        if (a < 0 || (joint.b && b < 0)) continue;
+        double force = 0, torque = 0, pace = 0, turning = 0;
+        if (joint.kind == JointKind::spring || joint.kind == JointKind::distance) {
+            const auto place = [&](Index i, const Vec<d>& point) -> Vec<d> {
+                return scene.unwrapped(i) + matrix(bodies.rotation[i]) * point;
+            };
+            const Vec<d> place_b = b >= 0 ? place(b, joint.point_b) : joint.point_b;
+            const double stretch = std::abs((place(a, joint.point_a) - place_b).norm() - joint.length);
+            if (joint.kind == JointKind::spring)
+                force = joint.stiffness * stretch;
+            else
+                pace = stretch / h;
+        } else if (joint.kind == JointKind::slider) {
+            force = std::abs(joint.effort);
+            pace = std::abs(joint.speed.value_or(0));
+        } else {
+            torque = std::abs(joint.effort);
+            turning = std::abs(joint.speed.value_or(0));
+        }
+        for (const Index i : {a, b}) {
+            if (i < 0) continue;
+            const double arm = (i == a ? joint.point_a : joint.point_b).norm();
+            const double size = std::isfinite(scene.outer_radius(i)) ? scene.outer_radius(i) + arm : arm;
+            speed[i] += bodies.spin[i].norm() * arm;
+            if (!bodies.is_free(i)) continue;
+            speed[i] += pace + turning * size + h * force / bodies.mass[i] +
+                        h * (torque + force * arm) / bodies.inertia[i].minCoeff() * size;
+        }
+        if (b < 0) continue;
+        if (bodies.yields(a) && bodies.yields(b)) {
+            const auto [first, second] = std::minmax({root_of(a), root_of(b)});
+            tied[second] = first;
+        } else {
+            for (const Index i : {a, b})
+                if (bodies.yields(i)) speed[i] = std::max(speed[a], speed[b]);
+        }
+    }
+    for (Index i = 0; i < bodies.count(); ++i) speed[root_of(i)] = std::max(speed[root_of(i)], speed[i]);
+    for (Index i = 0; i < bodies.count(); ++i) speed[i] = speed[root_of(i)];
+}
+
+/// A body that goes through a whole period in a step meets every body, and all of their images.
+template <int d>
+void refuse_whole_periods(const Scene<d>& scene, double h, double cell, const std::vector<double>& speed) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < d; ++k)
+        if (scene.domain.period[k] > 0) shortest = std::min(shortest, scene.domain.period[k]);
+    for (Index i = 0; i < scene.bodies.count(); ++i) {
+        const double way = h * (speed[i] + cell);
+        if (way <= shortest) continue;
+        fail(fmt::format("body {}", scene.bodies.id[i]),
+             fmt::format("it moves by {:.3g} m in a step, and the domain repeats every {:.3g} m", way,
+                         shortest),
+             "shorten [time] step, or look for a wrong velocity");
+    }
+}
+
+}  // namespace
 
 template <int d>
 void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
@@ -18,15 +102,21 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
     // Images of a shrinking cell come nearer by themselves. (Those of a sheared one pass as their neighbours inside do.)
     const double cell = 0.5 * scene.domain.rate.cwiseProduct(scene.domain.period).cwiseAbs().sum();
     for (Index i = 0; i < bodies.count(); ++i) {
-        if (!bodies.yields(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) continue;
         const auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
-        double way = v.template head<d>().norm();
+        reach[i] = v.template head<d>().norm();
         // A ball's surface does not move when it turns; a half-space or a mesh that turns is taken as slow.
         if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)) && std::isfinite(scene.outer_radius(i)))
-            way += v.template tail<spins<d>>().norm() * scene.outer_radius(i);
-        way += cell;
+            reach[i] += v.template tail<spins<d>>().norm() * scene.outer_radius(i);
+    }
+    add_known_pushes(scene, h, reach);
+    if (scene.domain.periodic()) refuse_whole_periods(scene, h, cell, reach);
+    for (Index i = 0; i < bodies.count(); ++i) {
+        if (!bodies.yields(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) {
+            reach[i] = 0;
+            continue;
+        }
         const double least = bodies.is_free(i) ? options.reach * scene.inner_radius(i) : 0;
-        reach[i] = std::max(least, 2 * h * way);
+        reach[i] = std::max(least, 2 * h * (reach[i] + cell));
     }
 }
 
@@ -34,6 +124,11 @@ void refuse_invalid(const SolveReport& report) {
     if (report.status == Status::invalid)
         fail("the contact problem of the step", "it cannot be solved: " + report.message,
              "look for masses, velocities, stiffnesses or steps that are far too small or too large");
+}
+
+void stand_in(const Delassus& W, const Vector& start, Law law, ConeSolution& solution, SolveReport& report) {
+    solution = W.complete(start);
+    report.residual = judge(W, solution, law);
 }
 
 template <int d>

@@ -68,6 +68,13 @@ struct StepSums {
 /// Throws Error with the faults where the solver was given data that are no problem: of the solution nothing may be used then. For one rank and several.
 void refuse_invalid(const SolveReport& report);
 
+/// True if there is no solution to be near to: impulses that grew without bound would scatter the grains.
+inline bool has_no_motion(const SolveReport& report) {
+    return report.status == Status::infeasible || report.status == Status::diverged;
+}
+/// The impulses that the step started from stand in then, and are what is judged.
+void stand_in(const Delassus& W, const Vector& start, Law law, ConeSolution& solution, SolveReport& report);
+
 /// For record.runaway, after bodies have moved.
 template <int d>
 GlobalId find_runaway(const Scene<d>& scene);

@@ -111,7 +111,8 @@ std::string check_header(const std::filesystem::path& path, const std::string& p
                  "is a checkpoint of version {}, written by drystone {}; this is drystone {}, which reads "
                  "version {}",
                  *version, writer, program, format_version),
-             fmt::format("resume it with drystone {}, or run the scene again", writer));
+             writer == program ? "run the scene again"
+                               : fmt::format("resume it with drystone {}, or run the scene again", writer));
     }
     if (size < *length)
         fail(name, fmt::format("is cut short: it has {} of {} bytes", size, *length), other_copy);

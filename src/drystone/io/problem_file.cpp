@@ -4,6 +4,8 @@
 #include "drystone/io/block_mass.hpp"
 #include "drystone/io/matrix_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -16,6 +18,9 @@ namespace {
 using hdf5::Group;
 
 constexpr int rolling_dim = 5;
+
+/// A file with more is damaged: one guess may be linked ten thousand times, and all are kept in memory.
+constexpr int most_guesses = 100;
 
 Vector read_vector(const Group& group, const std::string& name) {
     const std::vector<double> values = group.read_doubles(name);
@@ -279,14 +284,20 @@ ProblemFile read_problem(const Group& root) try {
         result.problem.compliance =
             read_vector(group.open_group("vectors"), "compliance", result.problem.rows());
     }
-    if (group.exists("vectors/shift")) {
+    const auto read_per_contact = [&](const std::string& name, Vector& numbers) {
+        if (!group.exists("vectors/" + name)) return;
         Index contacts = 0;
         for (const Cone& cone : result.problem.cones) contacts += cone.kind == ConeKind::free ? 0 : 1;
-        result.problem.shift_before = Vector::Zero(result.problem.blocks());
-        result.problem.shift_before.head(contacts) =
-            read_vector(group.open_group("vectors"), "shift", contacts);
-    }
-    const std::vector<std::string> faults = find_faults(result.problem);
+        numbers = Vector::Zero(result.problem.blocks());
+        numbers.head(contacts) = read_vector(group.open_group("vectors"), name, contacts);
+    };
+    read_per_contact("shift", result.problem.shift_before);
+    read_per_contact("pull", result.problem.pull);
+    std::vector<std::string> faults = find_faults(result.problem);
+    const auto largest = [](const Vector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
+    const double known = std::max(largest(result.problem.f), largest(result.problem.w));
+    if (known > 0 && known < 1e-100)
+        faults.push_back(fmt::format("f and w: the largest number is {:.1e}; use other units", known));
     if (!faults.empty()) {
         std::string list;
         for (const std::string& fault : faults) list += (list.empty() ? "" : "; ") + fault;
@@ -302,6 +313,9 @@ ProblemFile read_problem(const Group& root) try {
     if (root.exists("guesses")) {
         const Group guesses = root.open_group("guesses");
         const int count = guesses.read_int("number_of_guesses");
+        if (count > most_guesses)
+            fail(root.where(), fmt::format("it holds {} guesses", count),
+                 fmt::format("at most {} are read; leave the others out", most_guesses));
         for (int i = 1; i <= count; ++i) {
             result.guesses.push_back(
                 read_solution(guesses.open_group(std::to_string(i)), result.problem, result.kind));

@@ -8,10 +8,11 @@
 // Contacts come first, in the file's order; each bilateral row (of G, or of V and R) is then a free block of dimension 1.
 // Contact vectors are normal first. V, R, s and G, b are absent from files without bilateral rows.
 //
-// Two datasets are ours, written only where the problem has them; other programs do not look for them:
+// Three datasets are ours, written only where the problem has them; other programs do not look for them:
 //   vectors/compliance   the diagonal C of u = H v + w + C r, one number >= 0 for each row of the contacts and then for each bilateral
 //                        row. A file without it is rigid, as every file is to other programs.
 //   vectors/shift        the shift at the velocities before the step, one number >= 0 per contact (ConeProblem::shift_before)
+//   vectors/pull         what f holds against the normal impulse of cohesive contacts, one number >= 0 per contact (ConeProblem::pull)
 #pragma once
 
 #include "drystone/cone/problem.hpp"

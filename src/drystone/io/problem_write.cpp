@@ -220,6 +220,7 @@ void write_all(const std::filesystem::path& path, const ProblemFile& file, Probl
     }
     if (file.problem.shift_before.size() > 0)
         write_rows(vectors, "shift", file.problem.shift_before, order.contacts);
+    if (file.problem.pull.size() > 0) write_rows(vectors, "pull", file.problem.pull, order.contacts);
     if (kind == ProblemKind::local) {
         write_local(group, file.problem, order);
     } else {
@@ -285,9 +286,12 @@ void write_problem(const std::filesystem::path& path, const ProblemFile& file) {
     } catch (const std::exception& error) {
         std::error_code ignored;
         std::filesystem::remove(temporary, ignored);
-        if (dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr) {
-            fail(name, error.what(), "see that it is not a folder and can be written to");
-        }
+        if (dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr)
+            fail(name, "cannot be written",
+                 "see that it is not a folder and that its folder can be written to");
+        const std::string text = error.what(), part = harmless(temporary.string());
+        // Users know it by its final name.
+        if (text.starts_with(part)) throw Error(harmless(name) + text.substr(part.size()));
         throw;
     }
 }

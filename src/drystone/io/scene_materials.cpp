@@ -20,8 +20,8 @@ PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic, bool spi
     law.friction = table.number("friction", want::friction).value_or(otherwise.friction);
     law.restitution = table.number("restitution", want::restitution).value_or(otherwise.restitution);
     law.cohesion = table.number("cohesion", want::cohesion).value_or(otherwise.cohesion);
-    law.rolling = table.number("rolling", want::length_or_zero).value_or(otherwise.rolling);
-    if (spins) law.spinning = table.number("spinning", want::length_or_zero).value_or(otherwise.spinning);
+    law.rolling = table.number("rolling", want::rolling).value_or(otherwise.rolling);
+    if (spins) law.spinning = table.number("spinning", want::rolling).value_or(otherwise.spinning);
     law.stiffness = table.number("stiffness", stiffness).value_or(otherwise.stiffness);
     if (inelastic && table.has("restitution") && law.restitution > 0) {
         table.fault("restitution",

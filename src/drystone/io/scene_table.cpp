@@ -215,7 +215,10 @@ std::optional<std::int64_t> Table::integer(std::string_view key, std::int64_t le
     const Value* found = value(key);
     if (found == nullptr) return std::nullopt;
     if (found->whole && found->integer >= least && found->integer <= most) return found->integer;
-    fault(key, shown(*found), fmt::format("give a whole number from {} to {}", least, most));
+    const bool point =
+        found->kind == Value::Kind::number && !found->whole && found->number == std::floor(found->number);
+    fault(key, shown(*found) + (point ? ".0" : ""),
+          fmt::format("give a whole number from {} to {}{}", least, most, point ? ", without a point" : ""));
     return std::nullopt;
 }
 
@@ -395,8 +398,8 @@ std::string nearest_name(std::string_view typed, std::span<const std::string> na
 std::string suggestion(std::string_view typed, std::span<const std::string> names) {
     if (names.empty()) return "leave it out";
     const std::string nearest = nearest_name(typed, names);
-    // A word of which more than half is wrong was not meant to be the other.
-    if (!typed.empty() && 2 * unlikeness(typed, nearest) <= std::max(typed.size(), std::size_t{2}))
+    // A word of which half is wrong was not meant to be the other, unless it is as short as two letters.
+    if (!typed.empty() && 2 * unlikeness(typed, nearest) < std::max(typed.size(), std::size_t{3}))
         return fmt::format("did you mean '{}'?", nearest);
     return fmt::format("use {}{}", names.size() == 1 ? "" : "one of ", fmt::join(names, ", "));
 }

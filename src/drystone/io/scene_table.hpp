@@ -109,6 +109,7 @@ inline constexpr Wanted mass{"a positive mass in kg", 0, true, any, 1e-100, 1e10
 inline constexpr Wanted density{"a positive density in kg/m^3 (2D: kg/m^2)", 0, true};
 inline constexpr Wanted factor{"a positive factor", 0, true};
 inline constexpr Wanted friction{"a coefficient of friction, 0 or more", 0};
+inline constexpr Wanted rolling{"a length in m, 0 or more", 0, false, any, 1e-30, 1e6};
 inline constexpr Wanted restitution{"a coefficient of restitution from 0 to 1", 0, false, 1};
 inline constexpr Wanted cohesion{"a force in N, 0 or more", 0};
 inline constexpr Wanted duration{"a positive time in s", 0, true};

@@ -18,6 +18,7 @@ constexpr double least_density = 10, most_density = 25'000;  // kg/m^3
 constexpr double least_gravity = 0.1, most_gravity = 100;    // m/s^2
 constexpr double most_friction = 2;
 constexpr double most_moved = 0.5, well_moved = 0.1;  // inner radii in a step
+constexpr double most_turned = 0.5;                   // rad in a step
 constexpr double most_overlap = 0.01;                 // inner radii
 constexpr double most_steps = 1e7, most_frames = 1e4;
 
@@ -172,13 +173,16 @@ private:
             warn(line_at(file_, {"output", "frames_every"}), "output.frames_every",
                  fmt::format("makes {:.3g} frames; {:.3g} s makes a hundred", end / every, end / 100));
         if (step.displacement > 0) return;  // steps are shortened where need be
-        Many falling, flying;
+        Many falling, flying, turning;
         for (Index i = 0; i < scene_.bodies.count(); ++i) {
             if (!scene_.bodies.is_free(i)) continue;
             const double radius = scene_.inner_radius(i);
             const double fall = g * h * h / radius, flight = scene_.bodies.velocity[i].norm() * h / radius;
             if (fall > most_moved) falling.add(i, fall);
             if (flight > most_moved) flying.add(i, flight);
+            const double turn = scene_.bodies.spin[i].norm() * h;
+            if (turn > most_turned && !std::holds_alternative<Ball<d>>(scene_.shape_of(i)))
+                turning.add(i, turn);
         }
         const int line = line_at(file_, {"time", "step"});
         if (falling.count > 0)
@@ -192,6 +196,13 @@ private:
                              "given; take {:.3g}",
                              h, name_of_body(plan_, flying.first), flying.others(), flying.worst,
                              round_down(h * well_moved / flying.worst)));
+        if (turning.count > 0)
+            warn(line, "time.step",
+                 fmt::format(
+                     "in a step of {:.3g} s {}{} turns by {:.2g} radians, past what is in its way; take "
+                     "{:.3g}",
+                     h, name_of_body(plan_, turning.first), turning.others(), turning.worst,
+                     round_down(h * most_turned / turning.worst)));
     }
 
     void look_at_overlaps(const std::vector<StartOverlap>& overlaps) {
@@ -243,7 +254,7 @@ private:
         const Bodies<d>& bodies = scene_.bodies;
         bool any_free = !plan_.feeds.sources.empty();
         bool any_motion = !scene_.gravity.isZero(0) || any_free || !scene_.drives.empty() ||
-                          scene_.domain.changes() || scene_.cell.any();
+                          scene_.domain.changes() || scene_.cell.any() || !scene_.joints.empty();
         for (Index i = 0; i < bodies.count(); ++i) {
             any_free = any_free || bodies.is_free(i);
             any_motion = any_motion || !bodies.velocity[i].isZero(0) || !bodies.spin[i].isZero(0);

@@ -176,15 +176,15 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
             stages.infeasible(describe_infeasibility(W, certificate));
             return stages.finish();
         }
-        const Vector zero = Vector::Zero(p.rows());
+        const Vector cold = p.pull_impulse();
         if (law == Law::associated) {
-            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, zero);
+            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, cold);
             return stages.finish();
         }
         // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
-        if (stages.run(momentum(patient, 80, INFINITY), zero)) return stages.finish();
+        if (stages.run(momentum(patient, 80, INFINITY), cold)) return stages.finish();
         // Another branch of solutions: from the centre of the associated law's.
-        Vector centre = zero;
+        Vector centre = cold;
         Goal loose;
         loose.tolerance = 1e-6;
         loose.time_limit = stages.seconds_left();
@@ -245,6 +245,14 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         shift = stages.shift();
         return stages.finish();
     };
+    // True if there is no solution: a search that is quick where the problem is small, and in vain where the residual is.
+    const auto crushed = [&](double residual) {
+        Vector certificate;
+        if (!small || W.exchange() != nullptr || !(stages.residual() > residual)) return false;
+        if (!prove_infeasible(W, law, certificate)) return false;
+        stages.infeasible(describe_infeasibility(W, certificate));
+        return true;
+    };
     if (law == Law::associated) {
         if (stages.run(sweeps(with_momentum(patient, 150, 2)), r)) return finish();
     } else {
@@ -258,6 +266,7 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
             if (options.guarded) exact.horizon = foresight * exact.max_iterations;
             if (stages.run(sweeps(exact), stages.best())) return finish();
         }
+        if (crushed(1e-2)) return finish();
         if (options.guarded) {
             const Vector frozen = guarded_shift(W, stages.best());
             const Delassus convex = W.with_frozen_shift(frozen);
@@ -270,12 +279,7 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         }
         if (stages.run(sweeps(with_momentum(patient, 80, INFINITY)), stages.best())) return finish();
     }
-    if (!small) return finish();
-    Vector certificate;
-    if (W.exchange() == nullptr && stages.residual() > 1e-3 && prove_infeasible(W, law, certificate)) {
-        stages.infeasible(describe_infeasibility(W, certificate));
-        return finish();
-    }
+    if (!small || crushed(1e-3)) return finish();
     GaussSeidelOptions plain;
     plain.max_iterations = 20'000;
     plain.patience = 10'000;

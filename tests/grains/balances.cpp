@@ -101,7 +101,7 @@ TEST_P(Pile, ComesToRest) {
     double last = energy_of(scene).total(), energy = 0;
     std::int64_t above = 0;
     const RunSummary run = simulate<3>(
-        scene, {options, 1}, memory, [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
+        scene, {options, 1.2}, memory, [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
             EXPECT_NEAR(record.energy.total() - last, record.work.contacts + record.work.scheme,
                         1e-11 * fall);
             last = record.energy.total();

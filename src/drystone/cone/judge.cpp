@@ -44,7 +44,7 @@ Cone scaled(Cone cone, double factor) {
 
 /// A block has its b at stake, but not more than so many times what no impulse at all would be wrong by: neither how fast an open contact parts nor how fast
 /// a loaded one slides may make the scale of errors.
-constexpr double sliding = 8;
+constexpr double sliding = 16;
 
 BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
                        double roundings) {
@@ -66,7 +66,7 @@ BlockError block_error(const Delassus& W, Index i, const double* r, const double
     const double rounding = roundings * W.rounding(i);
     if (error.natural <= rounding * rounding) error.natural = 0;
     // Motors push with an impulse that is given: it is at stake too.
-    error.at_stake = natural_map(cone, idle, Small{}, 1.0, law);
+    if (cone.kind == ConeKind::interval) error.at_stake = natural_map(cone, idle, Small{}, 1.0, law);
     for (int c = 0; c < cone.dim; ++c) error.at_stake += bs[c] * bs[c];
     error.at_stake = std::min(error.at_stake, sliding * sliding * natural_map(cone, idle, bs, 1.0, law));
     return error;

@@ -29,7 +29,8 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
     memory.key.clear();
     memory.impulse.clear();
     memory.torque.clear();
-    const Vector borne = r - problem.pull_impulse();
+    const Vector without_pull = problem.pull.size() > 0 ? Vector(r - problem.pull_impulse()) : Vector();
+    const Vector& borne = problem.pull.size() > 0 ? without_pull : r;
     memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Cone& cone = problem.cones[i];

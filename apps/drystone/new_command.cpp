@@ -38,10 +38,6 @@ std::string drawing_line(const Template& from, const std::string& folder) {
     return line;
 }
 
-void write_text(const std::filesystem::path& file, std::string_view text) {
-    write_whole_file(file, {text}, false);
-}
-
 std::string read_text(const std::filesystem::path& file) {
     return read_file(file, most_scene_bytes, "give the path of a document");
 }
@@ -72,7 +68,7 @@ int new_command(const NewOptions& options) {
     if (!options.force && std::filesystem::exists(file))
         throw UsageError(
             fmt::format("{} exists; give another name, or --force to replace it", harmless(file)));
-    write_text(file, found->text);
+    write_whole_file(file, {found->text}, false);
     const std::string folder = std::filesystem::path(file).stem().string();
     say(fmt::format("{}: {}", file, first_line(found->text)));
     say(fmt::format("  drystone check {}", shell_word(file)));
@@ -84,7 +80,7 @@ int new_command(const NewOptions& options) {
 int fields_command(const FieldsOptions& options) {
     if (!options.renew.empty()) {
         const std::string old = read_text(options.renew), renewed = with_fields(old);
-        if (renewed != old) write_text(options.renew, renewed);
+        if (renewed != old) write_whole_file(options.renew, {renewed}, false);
         say(fmt::format("{}: {}", options.renew, renewed == old ? "was up to date" : "renewed"));
     } else if (!options.table.empty()) {
         fmt::print("{}", fields_text(options.table, 100));

@@ -407,8 +407,8 @@ private:
             lines.push_back(fmt::format(
                 "overlaps grew by up to {:.2g} radii in a step, more than a solution should allow, after {} "
                 "steps: bodies move or turn too far in one, or are pushed harder than the tolerance can "
-                "hold. "
-                "Shorten [time] step, or let it adapt ([time] displacement); or lower [solver] tolerance",
+                "hold. Shorten [time] step, or let it adapt ([time] displacement); or lower [solver] "
+                "tolerance",
                 sum.worst_jump, sum.jumps));
         return lines;
     }

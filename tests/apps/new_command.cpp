@@ -58,6 +58,11 @@ TEST(NewCommand, DoesNotReplaceAFile) {
     EXPECT_EQ(forced.code, 0);
     EXPECT_TRUE(contains(forced.out, "tools/render mine -o mine.png\n")) << forced.out;
     EXPECT_TRUE(contains(text_of(scratch.file("mine.toml")), "dimension = 3"));
+    // A link stays one: what it leads to is written.
+    std::filesystem::create_symlink("mine.toml", scratch.file("link.toml"));
+    EXPECT_EQ(drystone_command(scratch, {"new", "silo", "link.toml", "--force"}).code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch.file("link.toml")));
+    EXPECT_TRUE(contains(text_of(scratch.file("mine.toml")), "dimension = 2"));
     const Answer unknown = drystone_command(scratch, {"new", "pille"});
     EXPECT_EQ(unknown.code, 2);
     EXPECT_TRUE(contains(unknown.err, "did you mean 'pile'?")) << unknown.err;

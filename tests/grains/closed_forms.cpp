@@ -322,5 +322,16 @@ TEST(Cohesion, DoesNotAttractWhatHasParted) {
     EXPECT_EQ(scene.bodies.position[1][2], 0.101);
 }
 
+TEST(Cohesion, PushesOutWhatOverlapsAsOtherContactsDo) {
+    Scene<3> scene =
+        ball_above_floor(-0.005, 0.5);  // 5 % of its radius deep: three steps of 2 % (deepest_push)
+    scene.gravity.setZero();
+    scene.materials.set(0, 0, {0.5, 0, 1e6});
+    StepMemory<3> memory;
+    simulate<3>(scene, {options(1e-3), 4e-3}, memory);
+    EXPECT_GT(scene.bodies.position[1][2], 0.1 * (1 - 1.01e-4));
+    EXPECT_LT(scene.bodies.position[1][2], 0.1);
+}
+
 }  // namespace
 }  // namespace drystone

@@ -31,8 +31,10 @@ TEST(GuardedLaw, IsTheExactLawWhereTheShiftIsThatOfItsSolution) {
         ConeSolution frozen = exact;
         frozen.shift = s;
         EXPECT_LT(judge(W, frozen, Law::coulomb).value, 2e-12);
-        EXPECT_LT(shift_error(W, frozen).residual, 2e-12);
-        EXPECT_EQ(shift_error(W, frozen).opening, 0);
+        const auto error = shift_error(W, frozen, 0.5);
+        EXPECT_EQ(error.residual, 0.5);
+        EXPECT_EQ(error.opening, 0);
+        EXPECT_EQ(error.closing, 0);
         const Delassus convex = W.with_frozen_shift(s);
         Vector r = Vector::Zero(p.rows());
         ASSERT_EQ(gauss_seidel(convex, Law::associated, {}, goal_of(1e-12), r).status, Status::solved);
@@ -80,6 +82,23 @@ TEST(GuardedLaw, EndsAStepThatSweepsDoNotAndIsNotCalledSolved) {
     const SolveReport sweeps = solve(W, settings_of(strict, Law::coulomb, 1e-8), s);
     EXPECT_EQ(sweeps.status, Status::solved);
     EXPECT_EQ(s.shift.size(), 0);
+}
+
+TEST(GuardedLaw, IsSolvedByTheInteriorPointWhereSweepsTakeTooLong) {
+    ConeProblem p = sliding_bodies(3);
+    p.shift_before = Vector::Zero(p.blocks());
+    BriefOptions few;
+    few.exact_sweeps = few.secant_sweeps = few.least_sweeps = 1;
+    few.most_visits = 1;
+    ConeSolution s;
+    const SolveReport report = solve(p, settings_of(few, Law::coulomb, 1e-8), s);
+    EXPECT_EQ(report.status, Status::frozen_shift) << report.message;
+    EXPECT_NE(report.message.find("interior-point"), std::string::npos) << report.message;
+    EXPECT_LE(report.residual.value, 1e-8);
+    few.largest_factorisation = p.blocks() - 1;
+    s = {};
+    EXPECT_EQ(solve(p, settings_of(few, Law::coulomb, 1e-8), s).message.find("interior-point"),
+              std::string::npos);
 }
 
 }  // namespace

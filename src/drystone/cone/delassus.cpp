@@ -78,7 +78,10 @@ Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exch
         }
     }
     compute_scales();
-    if (problem.pull.size() > 0) apply(problem.pull_impulse(), data_->pulled);
+    if (problem.pull.size() > 0) {
+        data_->pull = problem.pull_impulse();
+        apply(data_->pull, data_->pulled);
+    }
     compute_rounding();
 }
 

@@ -57,6 +57,8 @@ public:
     [[nodiscard]] double b_without_pull(Index row) const {
         return data_->pulled.size() > 0 ? b_[row] + data_->pulled[row] : b_[row];
     }
+    /// ConeProblem::pull_impulse(); empty without pulls.
+    [[nodiscard]] const Vector& pull_impulse() const { return data_->pull; }
     /// Errors that are this part of the terms that are added up are rounding: what solvers of one block reach.
     static constexpr double unit_of_rounding = 1e-13;
     /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, and of pulls.
@@ -138,7 +140,7 @@ private:
         AlignedNumbers diagonal;
         std::vector<std::int64_t> diagonal_start;
         Vector stiffness, length, rounding;
-        Vector pulled;  // W (pull n); empty without pulls
+        Vector pull, pulled;  // pull n and W (pull n); empty without pulls
         std::optional<BlockSparse> matrix;
     };
 

@@ -17,7 +17,7 @@ using Small = std::array<double, max_block>;
 /// Of one block, torques measured by its length (eq. 10). All are velocities, squared, so that neither tiny nor huge masses under- or overflow.
 struct BlockError {
     double natural = 0;   ///< |stiffness e|^2, e its natural map (eq. 11); 0 if rounding can make it
-    double at_stake = 0;  ///< eq. 12
+    double at_stake = 0;  ///< a_i of eq. 12b, squared
     double impulse = 0;   ///< |stiffness r|^2, pulls not counted
 };
 
@@ -87,8 +87,8 @@ double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 
 void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
     const ConeProblem& p = W.problem();
     const int m = p.body_dim;
-    if (p.pull.size() > 0) {
-        room.borne = r - p.pull_impulse();
+    if (W.pull_impulse().size() > 0) {
+        room.borne = r - W.pull_impulse();
         W.gather(room.borne, room.z);
     } else {
         W.gather(r, room.z);

@@ -126,11 +126,11 @@ double pull_of(const Scene<d>& scene, const Contact<d>& c, const PairLaw& law, d
 template <int d>
 double normal_offset(const Scene<d>& scene, const Contact<d>& c, const PairLaw& law,
                      const AssembleOptions& o) {
+    const double radius = std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
     // A deep overlap (a scene that starts so, a grain crushed by held bodies) is pushed out over several steps, not shot out in one.
-    const double deepest = o.drift == Drift::clamp
-                               ? 0.0
-                               : -deepest_push * std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
-    const double gap = std::max(deepest, c.gap) * (pull_of(scene, c, law, o.h) > 0 ? cohesive_closing : 1.0);
+    double gap = std::max(o.drift == Drift::clamp ? 0.0 : -deepest_push * radius, c.gap);
+    if (pull_of(scene, c, law, o.h) > 0)
+        gap -= (1 - cohesive_closing) * std::clamp(gap, -parted * radius, parted * radius);
     const bool needs_begin = o.scheme == Scheme::moreau_jean ? law.restitution != 0 : o.theta != 1;
     const double begin = needs_begin ? c.normal.dot(relative_velocity(scene, c)) : 0;
     if (o.scheme == Scheme::look_ahead) return ((1 - o.theta) * begin + gap / o.h) / o.theta;

@@ -43,8 +43,9 @@ struct AssembleOptions {
 /// contacts at rest is far below it, what has parted far above.
 inline constexpr double parted = 1e-4;
 
-/// A contact that bears a pull closes this part of its gap, or of its overlap, in a step. Whole gaps, as others do, the several contacts of two
-/// glued bodies cannot all close at once, and with r > 0 in all of them each would have to: the pulls would fight over the last rounding.
+/// A contact that bears a pull closes this part of its gap or overlap in a step, as far as it is below `parted`; what is beyond, whole. All of it, as others
+/// do, the several contacts of two glued bodies cannot close at once, and with r > 0 in all of them each would have to: the pulls would fight over the
+/// last rounding.
 inline constexpr double cohesive_closing = 0.03;
 
 /// At most this many inner radii of the smaller body of an overlap are pushed out in one step.

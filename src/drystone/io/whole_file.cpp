@@ -89,9 +89,11 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pi
 }
 
 void write_whole_file(const fs::path& path, std::initializer_list<std::string_view> pieces, bool safe) {
+    std::error_code error;
+    const fs::file_status there = fs::symlink_status(path, error);
+    if (fs::exists(there) && !fs::is_regular_file(there)) return write_file(path, pieces, safe);
     fs::path part = path;
     part += ".part";
-    std::error_code error;
     try {
         write_file(part, pieces, safe);
     } catch (...) {

@@ -10,6 +10,7 @@ namespace drystone {
 
 /// Writes the pieces one after another to `path`.part and renames it. `safe`: returns only when the file and its name are on the disk, so that it
 /// is there after a power cut. Throws Error that says what is wrong (no room, no permission) and removes the part; a file that was there stays.
+/// What is there and is no plain file (a link, a device, a pipe) is written into, not replaced.
 void write_whole_file(const std::filesystem::path& path, std::initializer_list<std::string_view> pieces,
                       bool safe);
 

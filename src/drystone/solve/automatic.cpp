@@ -147,6 +147,19 @@ int sweeps_for(const Delassus& W, double visits, int least) {
     return std::max(least, static_cast<int>(std::min(1e5, visits / blocks)));
 }
 
+/// The interior point for the guarded law: `convex` is W with the shift that guarded_shift makes of x. On ranks all of them solve all of it, alike.
+SolveReport by_factors(const Delassus& W, const Delassus& convex, const Goal& goal, Vector& x) {
+    if (W.exchange() == nullptr) return interior_point(convex, Law::associated, {}, goal, x);
+    const WholeProblem whole = W.exchange()->whole(x);
+    Delassus all(whole.problem, W.threads());
+    all.set_arithmetic(W.arithmetic());
+    Vector r = whole.r;
+    const SolveReport report =
+        interior_point(all.with_frozen_shift(guarded_shift(all, r)), Law::associated, {}, goal, r);
+    x = whole.rows_of(r, W.problem());
+    return report;
+}
+
 }  // namespace
 
 SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r) {
@@ -270,12 +283,15 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         if (options.guarded) {
             const Vector frozen = guarded_shift(W, stages.best());
             const Delassus convex = W.with_frozen_shift(frozen);
-            GaussSeidelOptions sure = with_momentum(patient, 150, 2);
+            const bool factorisable = W.total_blocks() <= options.largest_factorisation;
+            GaussSeidelOptions sure = with_momentum(factorisable ? patient : 4 * patient, 150, 2);
             sure.patience = patient;  // it converges, however slowly
-            const auto solver = [&](const Goal& g, Vector& x) {
+            const auto sweeping = [&](const Goal& g, Vector& x) {
                 return gauss_seidel(convex, Law::associated, sure, g, x);
             };
-            if (stages.run_frozen(solver, frozen)) return finish();
+            if (stages.run_frozen(sweeping, frozen)) return finish();
+            const auto factorising = [&](const Goal& g, Vector& x) { return by_factors(W, convex, g, x); };
+            if (factorisable && stages.run_frozen(factorising, frozen)) return finish();
         }
         if (stages.run(sweeps(with_momentum(patient, 80, INFINITY)), stages.best())) return finish();
     }

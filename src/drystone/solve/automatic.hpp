@@ -23,7 +23,7 @@ struct AutoOptions {
 
 /// For a time step: bounded in sweeps, the same bits whatever solves, and nearly always an answer that the referee confirms.
 ///   exact law:       sweeps from the step before, with momentum, then by Anderson's method; then the guarded convex law
-///                    (solve/guarded.hpp), from the best of these.
+///                    (solve/guarded.hpp), from the best of these: by sweeps, and by the interior point where these take too long.
 ///   associated law:  sweeps with momentum.
 /// Where there are few contacts, more sweeps, and a proof where there is no solution.
 struct BriefOptions {
@@ -34,6 +34,8 @@ struct BriefOptions {
     double most_visits = 1e7;   ///< visits of blocks that every other stage may spend
     int least_sweeps = 3000;    ///< but at least so many sweeps, whatever the size
     Index small_problem = 200;  ///< blocks
+    Index largest_factorisation =
+        3000;  ///< blocks up to which the interior point is tried: seconds at this size
 };
 
 SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r);

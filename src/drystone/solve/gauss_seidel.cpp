@@ -114,16 +114,23 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
 /// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few plain sweeps make their residual
 /// several times smaller, and slow modes, which are what takes long, are not touched by these. So where an iterate comes near the goal,
 /// a smoothed copy of it is looked at, and if that misses the momentum goes on as if nothing had happened.
+///
+/// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate with less weight, in the
+/// end with none, and plain sweeps descend.
 template <class Kernel>
 void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
                      const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
     constexpr int smoothing = 10;
     constexpr double roughness = 5;  // by how much an iterate may miss for its copy to be worth a look
+    constexpr double runaway = 10;   // growth of the residual that no roughness explains
     if (look(0)) return;
     look.refresh();
     Vector previous_r = kernel.r, previous_z = kernel.z, kept_r, kept_z;
+    Vector best_r = kernel.r, best_z = kernel.z;
+    double best = look.residual();
     const Vector no_test;
-    double theta = 1;
+    // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept swinging: it pays for tight goals.
+    double theta = 1, lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
     int in_cycle = 0, next_copy = 0;
     for (int k = 0, since_look = 0;;) {
         const SweepSums sums = sweeper(in_cycle >= 3 ? previous_r : no_test);
@@ -133,6 +140,18 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
         if (since_look >= options.check_every) {
             since_look = 0;
             if (look(k)) return;
+            if (look.residual() < best) {
+                best = look.residual();
+                best_r = kernel.r;
+                best_z = kernel.z;
+            } else if (!(look.residual() <= runaway * best) && lightness < 1) {
+                lightness *= 3;
+                previous_r = kernel.r = best_r;
+                previous_z = kernel.z = best_z;
+                theta = 1;
+                in_cycle = 0;
+                continue;
+            }
             if (look.residual() <= roughness * tolerance && k >= next_copy) {
                 kept_r = kernel.r;
                 kept_z = kernel.z;
@@ -148,7 +167,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
             in_cycle = 0;
         }
         const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
-        const double beta = std::min(options.heaviest, theta * (1 - theta) / (theta * theta + next));
+        const double beta =
+            std::min(std::max(0.0, 1 - lightness), theta * (1 - theta) / (theta * theta + next));
         theta = next;
         extrapolate(W.threads(), kernel.r, previous_r, beta);
         extrapolate(W.threads(), kernel.z, previous_z, beta);

@@ -33,8 +33,6 @@ struct GaussSeidelOptions {
     int longest_cycle = 150;
     /// A cycle ends, and later ones are kept shorter, when the norm of the step exceeds this multiple of the cycle's first.
     double blow_up = 2;
-    /// Largest weight of momentum under the convex laws, where it goes on without cycles.
-    double heaviest = 0.99;
     /// Anderson: states that are combined, and plain sweeps between them.
     int anderson_depth = 20;
     int anderson_sweeps = 5;

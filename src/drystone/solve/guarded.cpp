@@ -20,10 +20,10 @@ Vector guarded_shift(const Delassus& W, const Vector& r) {
     return p.shift_before.size() == s.size() ? Vector(s.cwiseMin(p.shift_before)) : s;
 }
 
-SolveReport::ShiftError shift_error(const Delassus& W, const ConeSolution& solution) {
+SolveReport::ShiftError shift_error(const Delassus& W, const ConeSolution& solution, double residual) {
     const ConeProblem& p = W.problem();
     SolveReport::ShiftError error;
-    error.residual = law_residual(W, solution.r, solution.u, Law::coulomb).mean;
+    error.residual = residual;
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i) || !p.cones[i].has_axis() || solution.r[p.offset[i]] <= 0) continue;
         const double more = shift_at(p, i, solution.u) - solution.shift[i];

@@ -15,7 +15,7 @@ namespace drystone {
 /// One number per block, from an iterate of the exact law; `shift_before` of the problem bounds it where it is known.
 Vector guarded_shift(const Delassus& W, const Vector& r);
 
-/// How far a solution with a frozen shift is from the exact law.
-SolveReport::ShiftError shift_error(const Delassus& W, const ConeSolution& solution);
+/// How far a solution with a frozen shift is from the exact law, by which its residual is `residual`.
+SolveReport::ShiftError shift_error(const Delassus& W, const ConeSolution& solution, double residual);
 
 }  // namespace drystone

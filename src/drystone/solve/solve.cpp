@@ -93,7 +93,7 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
             report.residual = by_law;
             report.status = Status::solved;
         } else {
-            report.shift_error = shift_error(W, solution);
+            report.shift_error = shift_error(W, solution, by_law.law.mean);
         }
     }
     const double judged = judged_by_measure(report.residual);

@@ -3,15 +3,29 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 
 namespace drystone::command {
 
 namespace {
 
-// The one global of the command: a signal handler can reach nothing else.
+// The globals of the command: a signal handler can reach nothing else.
 volatile std::sig_atomic_t noted = 0;
+struct timespec first_time;  // written once, before `noted`
 
-extern "C" void note_signal(int /*number*/) {
+/// The second signal ends the program; but not within half a second of the first: some who send one (timeout) send it to the process and to its group.
+extern "C" void note_signal(int number) {
+    struct timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    if (noted != 0) {
+        const double seconds = static_cast<double>(now.tv_sec - first_time.tv_sec) +
+                               1e-9 * static_cast<double>(now.tv_nsec - first_time.tv_nsec);
+        if (seconds < 0.5) return;
+        std::signal(number, SIG_DFL);
+        std::raise(number);
+        return;
+    }
+    first_time = now;
     noted = 1;
     constexpr char text[] = "\ndrystone: finishing the step; once more to end at once\n";
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, sizeof text - 1);
@@ -25,8 +39,7 @@ constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 InterruptWatch::InterruptWatch() {
     struct sigaction action {};
     action.sa_handler = note_signal;
-    // RESETHAND: the second one finds the default, which ends the program.
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    action.sa_flags = SA_RESTART;
     for (const int number : signals) {
         struct sigaction before {};
         ::sigaction(number, nullptr, &before);

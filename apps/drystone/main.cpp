@@ -184,7 +184,7 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
         ->capture_default_str();
     app.add_option("--tolerance", overrides.tolerance,
                    "Residual at which a step counts as solved, instead of the scene's")
-        ->check(positive);
+        ->check(number(false, loosest_tolerance));
     app.add_flag("--quiet", sitting.quiet, "No progress, only the summary");
     app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
     app.add_flag("--ranks-report", sitting.ranks_report,

@@ -46,6 +46,33 @@ TEST(Attacks, GlueAndSlidingDoNotLoosenTheReferee) {
     EXPECT_LT(slides["worst_relative_overlap"], 1e-6);
 }
 
+TEST(Attacks, WhatIsPressedElsewhereIsNoScale) {
+    const nlohmann::json result = run("pressed_elsewhere", "300");
+    EXPECT_EQ(result["unsolved"], 0);
+    EXPECT_LT(result["worst_relative_overlap"], 1e-4);
+    EXPECT_LT(result["kinetic_end"], 1e-7);
+}
+
+TEST(Attacks, FrozenShiftsOpenNoBonds) {
+    const nlohmann::json result = run("sliding_bonds", "100");
+    EXPECT_EQ(result["unsolved"], 0);
+    EXPECT_LT(result["kinetic_end"], 1e-10);
+    EXPECT_NEAR(result["energy_end"], result["energy_begin"], 1e-8);  // it hangs; a fall would be 2e-4 J
+}
+
+TEST(Attacks, TolerancesThatAllowAnythingAreRefused) {
+    const Scratch scratch;
+    const Answer loose = drystone_command(scratch, {"run", attack("mask50"), "--tolerance", "0.05"});
+    EXPECT_EQ(loose.code, 2);
+    EXPECT_TRUE(contains(loose.err, "0.05 cannot be had; give a number above 0, at most 0.01")) << loose.err;
+    std::ofstream(scratch.file("scene.toml")) << "dimension = 2\n[solver]\ntolerance = 0.05\n";
+    const Answer scene = drystone_command(scratch, {"check", "scene.toml"});
+    EXPECT_NE(scene.code, 0);
+    EXPECT_TRUE(
+        contains(scene.err + scene.out, "solver.tolerance: 0.05; give a positive number, at most 0.01"))
+        << scene.err << scene.out;
+}
+
 TEST(Attacks, RoundingIsNoErrorAndNoScale) {
     for (const char* name : {"drifting", "falling_pair", "idle_motor"})
         EXPECT_EQ(run(name, "100")["unsolved"], 0) << name;

@@ -95,6 +95,8 @@ TEST(GuardedLaw, IsSolvedByTheInteriorPointWhereSweepsTakeTooLong) {
     EXPECT_EQ(report.status, Status::frozen_shift) << report.message;
     EXPECT_NE(report.message.find("interior-point"), std::string::npos) << report.message;
     EXPECT_LE(report.residual.value, 1e-8);
+    s = {};
+    EXPECT_EQ(solve(p, settings_of(few, Law::associated, 1e-8), s).status, Status::solved);
     few.largest_factorisation = p.blocks() - 1;
     s = {};
     EXPECT_EQ(solve(p, settings_of(few, Law::coulomb, 1e-8), s).message.find("interior-point"),

@@ -103,8 +103,8 @@ std::vector<TableText> general_tables() {
            "relaxation, where "
            "sliding contacts open"},
           {"tolerance", 0, "-", "1e-4",
-           "residual at which a step counts as solved; 1e-4 leaves nothing to see, 1e-6 gives forces to four "
-           "digits"},
+           "residual at which a step counts as solved, at most 0.01; 1e-4 leaves nothing to see, 1e-6 gives "
+           "forces to four digits"},
           {"forces", 0, "text", "\"any\"",
            "where rigid forces are not unique: `\"any\"` that the solver finds, or those of the stiff "
            "`\"elastic-limit\"`, at about the cost of a second solve; also in `[output]`, for frames alone"},
@@ -376,7 +376,7 @@ std::vector<TableText> body_tables() {
         {"guide",
          "guide = { ... }",
          "A held body or a wall that is free along one direction, as a piston is, and pushed along it. "
-         "Gravity does not act on it.",
+         "Gravity does not act on it, and other held bodies and walls do not stop it.",
          {{"axis", 0, "-", required, "direction in which it is pushed; of any length"},
           {"force", 0, "N", "or `pressure`", "along the axis"},
           {"pressure", 0, "Pa (2D: N/m)", "or `force`", "force over area"},

@@ -53,7 +53,7 @@ std::vector<std::string> solver_names(Law law) {
 
 void read_solver(const Table& root, StepOptions& step, std::string& name) {
     SolveSettings& settings = step.solve;
-    constexpr Wanted tolerance{"a positive number; 1e-6 is usual", 0, true};
+    constexpr Wanted tolerance{"a positive number, at most 0.01; 1e-4 is usual", 0, true, loosest_tolerance};
     const auto solver = root.table("solver");
     if (!solver) return;
     const auto law = solver->choice("law", {"coulomb", "coulomb-strict", "associated"}).value_or(0);

@@ -13,6 +13,9 @@
 
 namespace drystone {
 
+/// The largest tolerance of a run: the worst contact may miss by 20 times as much (eq. 14), and by 0.05 that bound would allow anything.
+inline constexpr double loosest_tolerance = 0.01;
+
 /// The table of the file that bodies were made from: all from `first` on, up to the next origin's.
 struct BodyOrigin {
     GlobalId first = 0;

@@ -69,7 +69,7 @@ public:
         Vector x = best_;
         const SolveReport report = solver(timed_goal(), x);
         add(report, report.history.empty() ? NAN : report.history.back().residual);
-        if (report.status != Status::solved) return false;
+        if (report.status != Status::solved || opens_bonds(W_, shift, x, goal_.tolerance)) return false;
         total_.status = Status::frozen_shift;
         best_ = x;
         shift_ = shift;
@@ -147,17 +147,20 @@ int sweeps_for(const Delassus& W, double visits, int least) {
     return std::max(least, static_cast<int>(std::min(1e5, visits / blocks)));
 }
 
-/// The interior point for the guarded law: `convex` is W with the shift that guarded_shift makes of x. On ranks all of them solve all of it, alike.
-SolveReport by_factors(const Delassus& W, const Delassus& convex, const Goal& goal, Vector& x) {
-    if (W.exchange() == nullptr) return interior_point(convex, Law::associated, {}, goal, x);
-    const WholeProblem whole = W.exchange()->whole(x);
-    Delassus all(whole.problem, W.threads());
-    all.set_arithmetic(W.arithmetic());
-    Vector r = whole.r;
-    const SolveReport report =
-        interior_point(all.with_frozen_shift(guarded_shift(all, r)), Law::associated, {}, goal, r);
-    x = whole.rows_of(r, W.problem());
-    return report;
+/// The interior point for the associated law, with the shift that guarded_shift makes of x if it is to be `guarded`. On ranks all of them solve all of
+/// it, alike.
+SolveReport by_factors(const Delassus& W, bool guarded, const Goal& goal, Vector& x) {
+    if (W.exchange() != nullptr) {
+        const WholeProblem whole = W.exchange()->whole(x);
+        Delassus all(whole.problem, W.threads());
+        all.set_arithmetic(W.arithmetic());
+        Vector r = whole.r;
+        const SolveReport report = by_factors(all, guarded, goal, r);
+        x = whole.rows_of(r, W.problem());
+        return report;
+    }
+    return interior_point(guarded ? W.with_frozen_shift(guarded_shift(W, x)) : W, Law::associated, {}, goal,
+                          x);
 }
 
 }  // namespace
@@ -266,36 +269,45 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         stages.infeasible(describe_infeasibility(W, certificate));
         return true;
     };
+    const bool factorisable = W.total_blocks() <= options.largest_factorisation;
+    const auto factorising = [&](const Goal& g, Vector& x) {
+        return by_factors(W, law == Law::coulomb, g, x);
+    };
     if (law == Law::associated) {
         if (stages.run(sweeps(with_momentum(patient, 150, 2)), r)) return finish();
     } else {
         // Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Both are given up as soon as the goal is out of reach.
-        GaussSeidelOptions exact = with_momentum(options.guarded ? options.exact_sweeps : patient, 150, 2);
-        if (options.guarded) exact.horizon = foresight * exact.max_iterations;
+        // A frozen shift may open what slides by more than a bond bears: where there are bonds it comes last.
+        const bool bonded = W.largest(W.problem().pull.size() > 0 ? 1 : 0) > 0,
+                   soon = options.guarded && !bonded;
+        GaussSeidelOptions exact = with_momentum(soon ? options.exact_sweeps : patient, 150, 2);
+        if (soon) exact.horizon = foresight * exact.max_iterations;
         if (stages.run(sweeps(exact), r)) return finish();
         if (W.largest(r.isZero(0) ? 0 : 1) > 0) {  // all ranks or none
             exact.acceleration = Acceleration::anderson;
-            exact.max_iterations = options.guarded ? options.secant_sweeps : patient;
-            if (options.guarded) exact.horizon = foresight * exact.max_iterations;
+            exact.max_iterations = soon ? options.secant_sweeps : patient;
+            if (soon) exact.horizon = foresight * exact.max_iterations;
             if (stages.run(sweeps(exact), stages.best())) return finish();
         }
         if (crushed(1e-2)) return finish();
+        const auto short_cycles = sweeps(with_momentum(patient, 80, INFINITY));
+        if (!soon && stages.run(short_cycles, stages.best())) return finish();
         if (options.guarded) {
             const Vector frozen = guarded_shift(W, stages.best());
             const Delassus convex = W.with_frozen_shift(frozen);
-            const bool factorisable = W.total_blocks() <= options.largest_factorisation;
             GaussSeidelOptions sure = with_momentum(factorisable ? patient : 4 * patient, 150, 2);
             sure.patience = patient;  // it converges, however slowly
             const auto sweeping = [&](const Goal& g, Vector& x) {
                 return gauss_seidel(convex, Law::associated, sure, g, x);
             };
             if (stages.run_frozen(sweeping, frozen)) return finish();
-            const auto factorising = [&](const Goal& g, Vector& x) { return by_factors(W, convex, g, x); };
             if (factorisable && stages.run_frozen(factorising, frozen)) return finish();
         }
-        if (stages.run(sweeps(with_momentum(patient, 80, INFINITY)), stages.best())) return finish();
+        if (soon && stages.run(short_cycles, stages.best())) return finish();
     }
-    if (!small || crushed(1e-3)) return finish();
+    if (crushed(1e-3)) return finish();
+    if (law == Law::associated && factorisable && stages.run(factorising, stages.best())) return finish();
+    if (!small) return finish();
     GaussSeidelOptions plain;
     plain.max_iterations = 20'000;
     plain.patience = 10'000;

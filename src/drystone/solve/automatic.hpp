@@ -24,7 +24,7 @@ struct AutoOptions {
 /// For a time step: bounded in sweeps, the same bits whatever solves, and nearly always an answer that the referee confirms.
 ///   exact law:       sweeps from the step before, with momentum, then by Anderson's method; then the guarded convex law
 ///                    (solve/guarded.hpp), from the best of these: by sweeps, and by the interior point where these take too long.
-///   associated law:  sweeps with momentum.
+///   associated law:  sweeps with momentum, and then likewise.
 /// Where there are few contacts, more sweeps, and a proof where there is no solution.
 struct BriefOptions {
     bool guarded = true;  ///< false: the exact law or nothing, and then more sweeps for it

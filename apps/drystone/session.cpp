@@ -390,10 +390,17 @@ private:
                 "infeasible: bodies are crushed between others that do not yield, or start inside each "
                 "other. These steps went on with the impulses of the one before. Give the bodies room: "
                 "drystone check tells of overlaps at the start");
+        const Bodies<d>& bodies = run_.plan.scene.bodies;
+        const auto driven = [&](Index j) { return !bodies.is_free(j) && !bodies.velocity[j].isZero(0); };
+        bool squeezed = sum.infeasible > 0;  // it may be that no step solves it
+        for (Index j = 0; j < bodies.count() && !squeezed; ++j) squeezed = driven(j);
         if (sum.unsolved > sum.infeasible)
             lines.push_back(
-                std::string("not solved: these steps went on with the best motion that was found. To have "
-                            "them solved ") +
+                std::string("not solved: these steps went on with the best motion that was found. ") +
+                (squeezed
+                     ? "Where held or driven bodies squeeze what cannot yield, only room helps. Else, to "
+                       "have them solved, "
+                     : "To have them solved ") +
                 (strict_law
                      ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\")"
                      : "shorten [time] step; if the error above is small to you, raise [solver] tolerance"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace drystone {
@@ -158,7 +159,8 @@ Worst worst_of(const Delassus& W, const Vector& r, LawRoom& room) {
 }  // namespace
 
 double LawResidual::value() const {
-    return std::isnan(mean) || std::isnan(worst) ? std::nan("") : std::max(mean, worst / worst_allowance);
+    if (std::isnan(mean) || std::isnan(local) || std::isnan(worst)) return std::nan("");
+    return std::max({mean, local / local_allowance, worst / worst_allowance});
 }
 
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
@@ -190,10 +192,10 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
     const double scale =
         std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
     // Impulses that have run away overflow: a scale without bound would make every error small.
-    if (!std::isfinite(error) || !std::isfinite(scale)) return {std::nan(""), std::nan(""), std::nan("")};
+    constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(error) || !std::isfinite(scale)) return {no_number, no_number, no_number, no_number};
     const Worst worst = worst_of(W, r, room);
-    return {std::max(ratio(error, scale), std::sqrt(worst.mean)), std::sqrt(worst.relative),
-            std::sqrt(worst.error)};
+    return {ratio(error, scale), std::sqrt(worst.mean), std::sqrt(worst.relative), std::sqrt(worst.error)};
 }
 
 double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
@@ -319,7 +321,7 @@ Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
     const ConeProblem& p = W.problem();
     if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
         (solution.shift.size() > 0 && solution.shift.size() != p.blocks())) {
-        out.value = out.law.mean = out.law.worst = out.momentum = std::nan("");
+        out.value = out.law.mean = out.law.local = out.law.worst = out.momentum = std::nan("");
         return out;
     }
     if (solution.shift.size() > 0) {

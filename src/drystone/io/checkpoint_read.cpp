@@ -149,7 +149,8 @@ RunOverrides read_overrides(const hdf5::Group& group) {
     if (group.exists("steps")) overrides.steps = read_count(group, "steps");
     if (group.exists("tolerance")) {
         overrides.tolerance = read_finite(group, "tolerance", from_zero);
-        if (*overrides.tolerance == 0) refuse(group, "tolerance", "is not positive");
+        if (!(*overrides.tolerance > 0 && *overrides.tolerance <= loosest_tolerance))
+            refuse(group, "tolerance", "is none that a run may have");
     }
     return overrides;
 }

@@ -31,6 +31,7 @@ Vector guarded_shift(const Delassus& W, const Vector& r) {
 
 bool opens_bonds(const Delassus& W, const Vector& frozen, const Vector& r, double tolerance) {
     const ConeProblem& p = W.problem();
+    if (W.largest(p.pull.size() > 0 ? 1 : 0) == 0) return false;
     Vector u;
     W.velocity(r, u);
     double opens = 0;

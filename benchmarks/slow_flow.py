@@ -5,7 +5,7 @@
 
 DRYSTONE: the program. FOLDER: holds box1500.toml, drum_2d.toml, silo_30.toml, silo_45.toml, silo_60.toml. One thread; some
 twenty minutes in all. --physics: instead, what frozen shifts do to heights, energy, creep, slopes and mu(I), beside the exact law
-(law = "coulomb-strict") where that can be run; forty minutes; needs the Debian packages python3-numpy and python3-h5py.
+(law = "coulomb-strict") where that can be run; seventy minutes; needs the Debian packages python3-numpy and python3-h5py.
 Last line: unsolved N, of all steps but those under the exact law.
 """
 import argparse
@@ -78,15 +78,21 @@ def sweeps(bench, only):
 
 
 def box(bench):
-    """Mean height against the exact law's, and whether energy ever rises."""
-    r = bench.run("box1500.toml", "1e-3", output="box")
-    kinetic, potential = bench.numbers("box", "kinetic", "potential")
-    energy = [a + b for a, b in zip(kinetic, potential)]
-    rise = max(b - a for a, b in zip(energy, energy[1:]))
-    exact = bench.run("box1500.toml", "1e-3", strict=True, output="exact")
-    (height,) = bench.numbers("exact", "potential")
-    print(f"box1500: mean height {100 * (potential[-1] / height[-1] - 1):+.3f} % of the exact law's ({exact['unsolved']} of {exact['steps']} steps "
-          f"unsolved there); largest change of energy in a step {rise:+.1e} J; {r['frozen_shift']} of {r['steps']} with a frozen shift", flush=True)
+    """Mean height against the exact law's, and whether energy ever rises. Packings that differ by a rounding settle to heights that differ by
+    some 0.3 %, so it is the mean over seeds that tells."""
+    import numpy as np
+
+    ratios, unsolved, frozen, steps, rise = [], 0, 0, 0, -np.inf
+    for seed in range(1, 9):
+        r = bench.run("box1500.toml", "1e-3", seed=seed, output=f"box{seed}")
+        kinetic, potential = map(np.array, bench.numbers(f"box{seed}", "kinetic", "potential"))
+        rise = max(rise, np.diff(kinetic + potential).max())
+        exact = bench.run("box1500.toml", "1e-3", strict=True, seed=seed, output=f"exact{seed}")
+        (height,) = bench.numbers(f"exact{seed}", "potential")
+        ratios.append(100 * (potential[-1] / height[-1] - 1))
+        unsolved, frozen, steps = unsolved + exact["unsolved"], frozen + r["frozen_shift"], steps + r["steps"]
+    print(f"box1500, eight seeds: mean height {np.mean(ratios):+.3f} +- {np.std(ratios) / np.sqrt(len(ratios) - 1):.3f} % of the exact law's ({unsolved} of "
+          f"{steps} steps unsolved there); largest change of energy in a step {rise:+.1e} J; {frozen} of {steps} with a frozen shift", flush=True)
 
 
 def creep(bench):

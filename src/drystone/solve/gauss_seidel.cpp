@@ -120,8 +120,8 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
 template <class Kernel>
 void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
                      const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
-    constexpr int smoothing = 10;
-    constexpr double roughness = 5;  // by how much an iterate may miss for its copy to be worth a look
+    constexpr int smoothing = 5;
+    constexpr double roughness = 3;  // by how much an iterate may miss for its copy to be worth a look
     constexpr double runaway = 10;   // growth of the residual that no roughness explains
     if (look(0)) return;
     look.refresh();

@@ -223,15 +223,20 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
     }
     // The slow and sure, where they cost little.
     if (factorisable && p.blocks() <= options.small_problem) {
-        auto cadoux = [&](const Goal& g, Vector& x) {
-            return fixed_point(
-                W, law, {},
-                [](const Delassus& frozen, const Goal& inner, Vector& y) {
-                    return interior_point(frozen, Law::associated, {}, inner, y);
-                },
-                g, x);
+        const auto cadoux = [&](const ConvexSolver& inner) {
+            return
+                [&W, law, inner](const Goal& g, Vector& x) { return fixed_point(W, law, {}, inner, g, x); };
         };
-        if (stages.run(cadoux, stages.best())) return stages.finish();
+        // Sweeps first: the sums of a factorisation, and with them what becomes of a fixed point that hardly converges, differ from processor to
+        // processor.
+        const ConvexSolver sweeping = [patient](const Delassus& frozen, const Goal& inner, Vector& y) {
+            return gauss_seidel(frozen, Law::associated, with_momentum(patient, 150, 2), inner, y);
+        };
+        const ConvexSolver factorising = [](const Delassus& frozen, const Goal& inner, Vector& y) {
+            return interior_point(frozen, Law::associated, {}, inner, y);
+        };
+        if (stages.run(cadoux(sweeping), p.pull_impulse())) return stages.finish();
+        if (stages.run(cadoux(factorising), stages.best())) return stages.finish();
         if (stages.run([&](const Goal& g, Vector& x) { return admm(W, law, {}, g, x); }, stages.best()))
             return stages.finish();
     }

@@ -10,7 +10,9 @@
 #include "drystone/solve/sweep_wrench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace drystone {
 
@@ -111,28 +113,63 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     }
 }
 
-/// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few plain sweeps make their residual
-/// several times smaller, and slow modes, which are what takes long, are not touched by these. So where an iterate comes near the goal,
-/// a smoothed copy of it is looked at, and if that misses the momentum goes on as if nothing had happened.
+/// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few sweeps with light momentum make their
+/// residual two to five times smaller, and slow modes, which are what takes long, are not touched by these. So where an iterate comes near the
+/// goal a smoothed copy of it is looked at, and if that misses the momentum goes on as if nothing had happened.
 ///
 /// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate with less weight, in the
 /// end with none, and plain sweeps descend.
 template <class Kernel>
 void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
                      const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
-    constexpr int smoothing = 5;
-    constexpr double roughness = 3;  // by how much an iterate may miss for its copy to be worth a look
-    constexpr double runaway = 10;   // growth of the residual that no roughness explains
+    constexpr double runaway = 10;  // growth of the residual that no roughness explains
+    constexpr double roughest = 6;  // iterates that miss by more have no copy that does not
+    // A copy is looked at after so many sweeps, and given up where it misses by more than what further ones would gain.
+    constexpr std::array<std::pair<int, double>, 4> looks{{{5, 2.4}, {10, 1.6}, {20, 1.2}, {40, 0}}};
+    constexpr int pause = 5;  // after a copy that missed, in units of its sweeps
     if (look(0)) return;
     look.refresh();
-    Vector previous_r = kernel.r, previous_z = kernel.z, kept_r, kept_z;
+    Vector previous_r = kernel.r, previous_z = kernel.z;
     Vector best_r = kernel.r, best_z = kernel.z;
     double best = look.residual();
     const Vector no_test;
     // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept swinging: it pays for tight goals.
-    double theta = 1, lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
-    int in_cycle = 0, next_copy = 0;
-    for (int k = 0, since_look = 0;;) {
+    double lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
+    const auto push = [&](NesterovWeights& weights, Vector& before_r, Vector& before_z) {
+        const double beta = std::min(std::max(0.0, 1 - lightness), weights.next());
+        extrapolate(W.threads(), kernel.r, before_r, beta);
+        extrapolate(W.threads(), kernel.z, before_z, beta);
+    };
+    double roughness = roughest;  // by how much an iterate may miss for its copy to be worth a look
+    int k = 0, in_cycle = 0, next_copy = 0;
+    const auto copy_ends_it = [&] {
+        const Vector kept_r = kernel.r, kept_z = kernel.z;
+        Vector before_r = kernel.r, before_z = kernel.z;
+        const double raw = look.residual();
+        NesterovWeights weights;
+        int sweeps = 0;
+        for (const auto& [until, miss] : looks) {
+            for (; sweeps < until; ++sweeps) {
+                if (sweeps > 0) push(weights, before_r, before_z);
+                sweeper();
+            }
+            if (look(k + sweeps)) return true;
+            if (until == looks[0].first)
+                roughness = std::min(roughest, looks[0].second * raw / look.residual());
+            if (!(look.residual() <= miss * tolerance)) break;
+        }
+        kernel.r = kept_r;
+        kernel.z = kept_z;
+        k += sweeps;
+        next_copy = k + pause * sweeps;
+        return false;
+    };
+    NesterovWeights weights;
+    const auto restart = [&] {
+        weights = {};
+        in_cycle = 0;
+    };
+    for (int since_look = 0;;) {
         const SweepSums sums = sweeper(in_cycle >= 3 ? previous_r : no_test);
         ++k;
         ++since_look;
@@ -148,30 +185,13 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
                 lightness *= 3;
                 previous_r = kernel.r = best_r;
                 previous_z = kernel.z = best_z;
-                theta = 1;
-                in_cycle = 0;
+                restart();
                 continue;
             }
-            if (look.residual() <= roughness * tolerance && k >= next_copy) {
-                kept_r = kernel.r;
-                kept_z = kernel.z;
-                for (int s = 0; s < smoothing; ++s, ++k) sweeper();
-                if (look(k)) return;
-                kernel.r = kept_r;
-                kernel.z = kept_z;
-                next_copy = k + 4 * smoothing;
-            }
+            if (look.residual() <= roughness * tolerance && k >= next_copy && copy_ends_it()) return;
         }
-        if (sums.uphill > 0) {
-            theta = 1;
-            in_cycle = 0;
-        }
-        const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
-        const double beta =
-            std::min(std::max(0.0, 1 - lightness), theta * (1 - theta) / (theta * theta + next));
-        theta = next;
-        extrapolate(W.threads(), kernel.r, previous_r, beta);
-        extrapolate(W.threads(), kernel.z, previous_z, beta);
+        if (sums.uphill > 0) restart();
+        push(weights, previous_r, previous_z);
     }
 }
 

@@ -24,6 +24,20 @@ inline void extrapolate(int threads, Vector& now, Vector& before, double beta) {
     });
 }
 
+/// Nesterov's sequence of weights: 0, then growing towards 1.
+class NesterovWeights {
+public:
+    double next() {
+        const double next = 0.5 * (theta_ * std::sqrt(theta_ * theta_ + 4) - theta_ * theta_);
+        const double beta = theta_ * (1 - theta_) / (theta_ * theta_ + next);
+        theta_ = next;
+        return beta;
+    }
+
+private:
+    double theta_ = 1;
+};
+
 /// How long momentum is kept. Without the cap on the cycle momentum pumps self-stress into the packing and the iterates of the exact law,
 /// which has no energy to descend, run away: a cycle whose step has grown by `blow_up` (in norm) ends at once, and later ones are at most half
 /// as long as it was. A cycle starts from the result of a sweep.
@@ -34,11 +48,11 @@ struct MomentumCycle {
     int length = 10;
     double last_step = INFINITY;  ///< of the first sweep of the cycle before, squared
     int sweeps = 0;
-    double theta = 1;
+    NesterovWeights weights{};
 
     void begin() {
         sweeps = 0;
-        theta = 1;
+        weights = {};
     }
     /// Whether the next sweep is to be tested for going uphill: not the first ones.
     [[nodiscard]] bool tests_uphill() const { return sweeps >= 3; }
@@ -54,10 +68,7 @@ struct MomentumCycle {
         const bool blows_up = sums.step > blow_up * blow_up * last_step;
         if (blows_up) longest = std::max(20, sweeps / 2);
         if (++sweeps >= length || sums.uphill > 0 || blows_up) return std::nullopt;
-        const double next = 0.5 * (theta * std::sqrt(theta * theta + 4) - theta * theta);
-        const double beta = theta * (1 - theta) / (theta * theta + next);
-        theta = next;
-        return beta;
+        return weights.next();
     }
 };
 

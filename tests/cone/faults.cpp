@@ -41,6 +41,13 @@ void expect_part(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
+TEST(Faults, NothingAtAllHasNone) {
+    ConeProblem p;
+    p.body_dim = 1;
+    p.mass = SparseMass{};
+    EXPECT_EQ(faults_of(p), "");
+}
+
 TEST(Faults, ThereAreNoneInWhatIsSensible) {
     EXPECT_EQ(faults_of(one_point()), "");
     for (const double x : {1e-90, 1.0, 1e90}) {

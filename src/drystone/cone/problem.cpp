@@ -68,6 +68,7 @@ bool bounded(const Numbers& x) {
 }
 
 bool is_symmetric(const SparseMatrix& A) {
+    if (A.size() == 0) return true;  // Eigen has no norm of nothing
     const SparseMatrix difference = A - SparseMatrix(A.transpose());
     return difference.norm() <= 1e-10 * A.norm();
 }

@@ -19,6 +19,10 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
         {"dimension = 4", "scene.toml:1: dimension: 4; give a whole number from 2 to 3"},
         {"dimension = 3\ngravity = [0, 1]",
          "scene.toml:2: gravity: [0, 1]; give 3 numbers, an acceleration in m/s^2"},
+        {"dimension = 3\n[domain]\nperiod = [0, 0.2, 0]\n[[body]]\nposition = [0,0,0]\nshape = { type = "
+         "\"sphere\", radius = 0.11 }",
+         "scene.toml:3: domain.period: is shorter than body 0 (sphere) is thick, which would overlap its own "
+         "images; choose longer periods or smaller bodies"},
         {"dimension = 3\n[time]\nstep = -1", "scene.toml:3: time.step: -1; give a positive time in s"},
         {"dimension = 3\n[time]\nend = inf", "scene.toml:3: time.end: inf; give a time in s, 0 or more"},
         {"dimension = 3\n[time]\nsteps = 1",

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace drystone {
 
 namespace {
@@ -189,6 +192,12 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     faults.throw_if_any();
     if (plan.options.step.elastic) check_elastic(root, plan.scene.materials);
     check_elastic_limit(root, plan);
+    if (const Index body = find_overlapping_itself(plan.scene); body >= 0)
+        root.table("domain")->fault(
+            "period",
+            fmt::format("is shorter than {} is thick, which would overlap its own images",
+                        name_of_body(plan, body)),
+            "choose longer periods or smaller bodies");
     faults.throw_if_any();
     return std::move(plan);
 }
@@ -219,7 +228,19 @@ std::string name_of_body(const RunPlan<d>& plan, Index body) {
     return fmt::format("body {} ({})", id, plan.names.shapes[plan.scene.bodies.shape[body]]);
 }
 
+template <int d>
+Index find_overlapping_itself(const Scene<d>& scene) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const double period : scene.domain.period)
+        if (period > 0) shortest = std::min(shortest, period);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (scene.bodies.is_free(i) && 2 * scene.inner_radius(i) > shortest) return i;
+    return -1;
+}
+
 template std::string name_of_body(const RunPlan<2>&, Index);
 template std::string name_of_body(const RunPlan<3>&, Index);
+template Index find_overlapping_itself(const Scene<2>&);
+template Index find_overlapping_itself(const Scene<3>&);
 
 }  // namespace drystone

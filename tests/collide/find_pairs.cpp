@@ -233,6 +233,19 @@ TYPED_TEST(FindPairs, LongThinBodiesAreFilteredByTheirBoxes) {
     EXPECT_TRUE(found.empty()) << "a stack of needles 0.1 apart, each 0.02 thick";
 }
 
+TYPED_TEST(FindPairs, ABodyAsThickAsManyPeriodsIsRefused) {
+    constexpr int d = TypeParam::value;
+    Scene<d> scene;
+    scene.materials.add({}, {});
+    scene.add_shape(Ball<d>{1.0});
+    scene.add_body({});
+    std::vector<Candidate<d>> found;
+    scene.domain.period[0] = 1;  // two periods thick: let be
+    EXPECT_NO_THROW(find_pairs<d>(scene, std::vector<double>(1), 1, found));
+    scene.domain.period[0] = 0.1;
+    EXPECT_THROW(find_pairs<d>(scene, std::vector<double>(1), 1, found), Error);
+}
+
 TYPED_TEST(FindPairs, ErrorsNameTheBody) {
     constexpr int d = TypeParam::value;
     Scene<d> scene = make_scene<d>({.bodies = 10, .walls = false});

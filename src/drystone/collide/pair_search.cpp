@@ -21,9 +21,11 @@ void Search<d>::classify_shapes() {
 
 template <int d>
 void Search<d>::measure_bodies() {
+    constexpr double most_periods = 4;
     struct Measure {
         double smallest = std::numeric_limits<double>::infinity();
         double largest = 0;
+        double thickest = 0;  // inner radius of the free ones
         Index bad = -1;
         bool boxed = false;
     };
@@ -56,12 +58,13 @@ void Search<d>::measure_bodies() {
             if (plane) continue;
             m.smallest = std::min(m.smallest, r);
             m.largest = std::max(m.largest, r);
+            if (bodies_.is_free(i)) m.thickest = std::max(m.thickest, scene_.inner_radius(i));
             m.boxed = m.boxed || kind(i) == Kind::other;
         }
         measures[block] = m;
     });
     smallest_ = std::numeric_limits<double>::infinity();
-    double largest = 0;
+    double largest = 0, thickest = 0;
     for (const Measure& m : measures) {
         if (m.bad >= 0)
             fail(fmt::format("body {}", bodies_.id[m.bad]),
@@ -69,17 +72,27 @@ void Search<d>::measure_bodies() {
                  "look for a step that is too long or for a wrong velocity");
         smallest_ = std::min(smallest_, m.smallest);
         largest = std::max(largest, m.largest);
+        thickest = std::max(thickest, m.thickest);
         boxed_ = boxed_ || m.boxed;
     }
     // A shift of more than 511 periods would not fit its code.
     if (periodic_ && std::abs(scene_.domain.tilt) > 500 * scene_.domain.period[0] && scene_.domain.tilt != 0)
         fail("domain.tilt", fmt::format("the cell has been sheared by {} m", scene_.domain.tilt),
              "end the run before the shear passes 500 periods, or take a longer period along x");
-    for (int k = 0; k < d; ++k)
-        if (const double period = scene_.domain.period[k]; period > 0 && 2 * largest > 500 * period)
+    for (const double period : scene_.domain.period) {
+        if (!(period > 0)) continue;
+        if (2 * largest > 500 * period)
             fail("domain.period",
                  fmt::format("{} m is too short for a body with a radius and reach of {} m", period, largest),
                  "choose a period that is not hundreds of times shorter than a body");
+        // Contacts of a body with images would be more than all others together, and none of them could be met.
+        if (2 * thickest > most_periods * period)
+            fail("domain.period",
+                 fmt::format(
+                     "{} m is too short for a free body that is {} m thick and overlaps its own images",
+                     period, 2 * thickest),
+                 "choose longer periods or smaller bodies");
+    }
 }
 
 template <int d>

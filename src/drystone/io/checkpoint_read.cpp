@@ -419,9 +419,6 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         const Rows rows = share_of(ranks, bodies.size("id"));
         scene.domain = read_domain(root.open_group("domain"), scene.domain);
         scene.bodies = read_bodies(bodies, scene, rows);
-        if (const Index body = find_overlapping_itself(scene); body >= 0)
-            refuse(bodies, "size",
-                   fmt::format("makes body {} thicker than a period is long", scene.bodies.id[body]));
         scene.gravity = read_vector<d>(root, "gravity");
         scene.time = read_finite(root, "time", from_zero);
         run.slabs.first_body = rows.first;

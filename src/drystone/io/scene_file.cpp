@@ -165,6 +165,17 @@ void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
     if (plan.output.elastic_limit) root.table("output")->fault("forces", what, cure);
 }
 
+/// A free body that is thicker than a period is long, so that it overlaps its own images wherever it is; -1 if there is none.
+template <int d>
+Index find_overlapping_itself(const Scene<d>& scene) {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const double period : scene.domain.period)
+        if (period > 0) shortest = std::min(shortest, period);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (scene.bodies.is_free(i) && 2 * scene.inner_radius(i) > shortest) return i;
+    return -1;
+}
+
 template <int d>
 RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files, bool place) {
     SceneReader<d> reader;
@@ -228,19 +239,7 @@ std::string name_of_body(const RunPlan<d>& plan, Index body) {
     return fmt::format("body {} ({})", id, plan.names.shapes[plan.scene.bodies.shape[body]]);
 }
 
-template <int d>
-Index find_overlapping_itself(const Scene<d>& scene) {
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const double period : scene.domain.period)
-        if (period > 0) shortest = std::min(shortest, period);
-    for (Index i = 0; i < scene.bodies.count(); ++i)
-        if (scene.bodies.is_free(i) && 2 * scene.inner_radius(i) > shortest) return i;
-    return -1;
-}
-
 template std::string name_of_body(const RunPlan<2>&, Index);
 template std::string name_of_body(const RunPlan<3>&, Index);
-template Index find_overlapping_itself(const Scene<2>&);
-template Index find_overlapping_itself(const Scene<3>&);
 
 }  // namespace drystone

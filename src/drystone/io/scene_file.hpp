@@ -56,8 +56,4 @@ AnyPlan read_scene(SceneFiles& files, bool place = true);
 template <int d>
 std::string name_of_body(const RunPlan<d>& plan, Index body);
 
-/// A free body that is thicker than a period is long, so that it overlaps its own images wherever it is; -1 if there is none.
-template <int d>
-Index find_overlapping_itself(const Scene<d>& scene);
-
 }  // namespace drystone

@@ -5,6 +5,7 @@
 #include "drystone/base/harmless.hpp"
 #include "drystone/base/parallel.hpp"
 #include "drystone/grains/simulate.hpp"
+#include "drystone/io/hdf5.hpp"
 #include "info_command.hpp"
 #include "new_command.hpp"
 #include "resume_command.hpp"
@@ -362,6 +363,7 @@ bool printed() {
 
 int main(int argc, char** argv) {
     open_standard_files();
+    hdf5::close_nothing_at_exit();
     const Team team(argc, argv);
     std::signal(SIGXFSZ, SIG_IGN);  // the write fails then, which is told
     try {

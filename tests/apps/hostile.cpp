@@ -74,6 +74,17 @@ TEST(HostileText, OfAFileIsEscapedInJson) {
     }
 }
 
+TEST(HostileText, IsNoFormulaOfASpreadsheet) {
+    const Scratch scratch;
+    std::string scene = evil_scene;
+    for (std::size_t at = 0; (at = scene.find(evil)) != std::string::npos;)
+        scene.replace(at, evil.size(), "=HYPERLINK(1)");
+    ASSERT_EQ(drystone_command(scratch, {"run", write_scene(scratch, scene), "--output", "out"}).code, 0);
+    const std::string table = text_of(scratch.file("out/out.csv"));
+    EXPECT_TRUE(contains(table, ",_=HYPERLINK(1) grains")) << table;
+    EXPECT_FALSE(contains(table, ",=")) << table;
+}
+
 TEST(HostileText, OfFaultsAndOfFileNamesToo) {
     const Scratch scratch;
     const std::string name = "\x1b[2Jx\nx: 9 steps\xff.toml";
@@ -222,6 +233,20 @@ const char* const runaway = R"(
     shape = { type = "sphere", radius = 0.1 }
     position = [5, 0, 0]
 )";
+
+TEST(HostileFiles, DamageIsToldInOneLine) {
+    const Scratch scratch;
+    const std::string name = write_small(scratch, "one.hdf5", small_problem());
+    std::string bytes = text_of(scratch.file(name));
+    bytes.replace(
+        0x68, 4,
+        "\xff\xff\xff\xff");  // the size of the root's header, after which HDF5 fails to close itself
+    std::ofstream(scratch.file(name), std::ios::binary) << bytes;
+    const Answer info = drystone_command(scratch, {"info", name});
+    EXPECT_EQ(info.code, 2);
+    EXPECT_TRUE(contains(info.err, "damaged")) << info.err;
+    EXPECT_EQ(std::count(info.err.begin(), info.err.end(), '\n'), 1) << info.err;
+}
 
 TEST(HostileNumbers, ARunEndsWhereBodiesAreNowhere) {
     const Scratch scratch;

@@ -30,6 +30,8 @@ std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(library_
 
 void lock_anew_in_child() { new (&library_mutex()) std::recursive_mutex; }
 
+void close_nothing_at_exit() { H5dont_atexit(); }
+
 std::string cause() {
     std::string text;
     const H5E_walk2_t take = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {

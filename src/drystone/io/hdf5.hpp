@@ -36,6 +36,9 @@ struct Shared;
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
 /// For a process that was forked while the lock was held: it belongs to a thread that is not there.
 void lock_anew_in_child();
+/// For a program that closes all its files: nothing is closed when it ends, since what damaged files left open the library cannot close, and says so on
+/// stderr. To be called before anything else of the library.
+void close_nothing_at_exit();
 
 /// A folder of a file. Copies are cheap and keep the file open.
 class Group {

@@ -21,12 +21,12 @@ void name_vector(std::vector<std::string>& columns, const std::string& name, con
     for (int k = 0; k < d; ++k) columns.push_back(fmt::format("{}_{} ({})", name, axes[k], unit));
 }
 
-/// A name as it may stand at the head of a column.
+/// A name as it may stand at the head of a column, in programs too that take what begins with = + - @ for a formula and compute it.
 std::string in_a_cell(const std::string& name) {
     std::string safe = harmless(name);
     std::replace_if(
         safe.begin(), safe.end(), [](char c) { return c == ',' || c == '"'; }, '_');
-    return safe;
+    return safe.find_first_of("=+-@") == 0 ? "_" + safe : safe;
 }
 
 /// One number, the same text for every kind of "not a number".

@@ -106,7 +106,7 @@ public:
 
     /// What is left after something could not be written.
     [[nodiscard]] std::string way_on() const {
-        if (!last_checkpoint_) return "";
+        if (!last_checkpoint_ || !fs::exists(checkpoint_path())) return "";
         return fmt::format(
             "the checkpoint of time {:.6g} s is whole; once that is mended, go on with\n  drystone resume {}",
             *last_checkpoint_, shell_word(options_.output));
@@ -156,7 +156,7 @@ private:
         }
         const bool due =
             (timed_checkpoints_ && checkpoints_.reached(record.time, 1e-6 * record.h)) || seen[1] > 0;
-        if (!ends && due) save_checkpoint();
+        if (observers_ && !ends && due) save_checkpoint();
         return go_on && !(run_.overrides.steps && summary().steps >= *run_.overrides.steps);
     }
 
@@ -511,8 +511,7 @@ void apply(const RunOverrides& overrides, RunPlan<d>& plan) {
 template <int d>
 bool at_end(const Start<d>& start) {
     const RunOptions& run = start.plan.options;
-    return run.end - start.plan.scene.time <= 1e-6 * run.step.h ||
-           start.progress.stopped != StopReason::none ||
+    return run.reached_end(start.plan.scene.time) || start.progress.stopped != StopReason::none ||
            (start.overrides.steps && start.progress.summary.steps >= *start.overrides.steps);
 }
 

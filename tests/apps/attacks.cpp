@@ -74,7 +74,7 @@ TEST(Attacks, TolerancesThatAllowAnythingAreRefused) {
 }
 
 TEST(Attacks, RoundingIsNoErrorAndNoScale) {
-    for (const char* name : {"drifting", "falling_pair", "idle_motor"})
+    for (const char* name : {"drifting", "falling_pair", "idle_motor", "redundant_loop", "joint_twice"})
         EXPECT_EQ(run(name, "100")["unsolved"], 0) << name;
 }
 
@@ -89,6 +89,12 @@ TEST(Attacks, WhatPushesIsKnownToDetection) {
     EXPECT_LT(run("piston", "200")["worst_relative_overlap"], 1e-3);
     const nlohmann::json told = run("light_piston", "200");
     EXPECT_TRUE(told["worst_relative_overlap"] < 1e-2 || told["overlap_jumps"] > 0) << told;
+}
+
+TEST(Attacks, ContactsThatYieldMayOverlap) {
+    const nlohmann::json result = run("soft_landing", "100");
+    EXPECT_NEAR(result["worst_overlap"].get<double>(), 10 * std::sqrt(10 / 1e5), 0.02);  // v sqrt(m / k)
+    EXPECT_EQ(result["overlap_jumps"], 0);
 }
 
 TEST(Attacks, FarTurnsKeepTheirEnergy) {

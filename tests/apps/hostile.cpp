@@ -234,6 +234,40 @@ const char* const runaway = R"(
     position = [5, 0, 0]
 )";
 
+/// Frames at each step for longer than the test lasts.
+const std::string frames = R"(
+    dimension = 3
+    gravity = [0, 0, -9.81]
+    [time]
+    end = 1000
+    [[wall]]
+    point = [0, 0, 0]
+    normal = [0, 0, 1]
+    [[body]]
+    shape = { type = "sphere", radius = 0.1 }
+    position = [0, 0, 0.2]
+    [output]
+    frames_every = 1e-3
+    checkpoints_every = 2e-3
+)";
+
+TEST(HostileFiles, WithoutAFolderNoCheckpointIsWritten) {
+    const Scratch scratch;
+    const Answer run =
+        drystone_command(scratch, {"run", write_scene(scratch, frames), "--steps", "20"}, "timeout 20");
+    EXPECT_EQ(run.code, 0) << run.err;
+}
+
+TEST(HostileFiles, ACheckpointThatIsGoneIsNotPromised) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, frames);
+    const Answer run = drystone_command(scratch, {"run", scene, "--output", "out"},
+                                        "{ (sleep 1; rm -r out) & } && timeout 60");
+    EXPECT_EQ(run.code, 1) << run.err;
+    EXPECT_FALSE(run.err.empty());
+    EXPECT_FALSE(contains(run.err, "resume")) << run.err;
+}
+
 TEST(HostileFiles, DamageIsToldInOneLine) {
     const Scratch scratch;
     const std::string name = write_small(scratch, "one.hdf5", small_problem());

@@ -35,6 +35,11 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
          "scene.toml:3: scheme.theta: 0; give a weight above 0, at most 1"},
         {"dimension = 3\n[solver]\nname = \"gauss-siedel\"",
          "scene.toml:3: solver.name: there is no solver \"gauss-siedel\"; did you mean 'gauss-seidel'?"},
+        {"dimension = 3\n[solver]\nname = \"haslinger-gauss-seidel\"\n[[material]]\nname = \"a\"\nrolling = "
+         "0.1",
+         "scene.toml:3: solver.name: Haslinger's fixed point knows no rolling or spinning friction; take "
+         "\"auto\" "
+         "or \"cadoux-gauss-seidel\""},
         {"dimension = 3\n[[material]]\nname = \"a\"\nrestitution = 0.5",
          "scene.toml:4: material[0].restitution: 0.5 cannot be had with the scheme look-ahead, in which "
          "nothing rebounds; set "

@@ -228,7 +228,7 @@ void Delassus::compute_rounding() {
         double largest = p.pull.size() > 0 ? stiffness(i) * p.pull[i] : 0.0;
         for (int a = 0; a < d; ++a)
             largest = std::max(largest, terms[a] * (is_torque(p.cones[i], a) ? length(i) : 1.0));
-        data_->rounding[i] = unit_of_rounding * largest;
+        data_->rounding[i] = unit_of_rounding * largest + (p.w_rounding.size() > 0 ? p.w_rounding[i] : 0.0);
     });
 }
 

@@ -61,7 +61,8 @@ public:
     [[nodiscard]] const Vector& pull_impulse() const { return data_->pull; }
     /// Errors that are this part of the terms that are added up are rounding: what solvers of one block reach.
     static constexpr double unit_of_rounding = 1e-13;
-    /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, and of pulls.
+    /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, of pulls, and of the
+    /// places that w was made from.
     [[nodiscard]] double rounding(Index i) const { return data_->rounding[i]; }
     /// Diagonal block W_ii.
     [[nodiscard]] BlockMatrix diagonal(Index i) const {

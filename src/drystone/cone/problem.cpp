@@ -191,6 +191,7 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
     };
     expect_per_block(p.shift_before, "shift");
     expect_per_block(p.pull, "pull");
+    expect_per_block(p.w_rounding, "rounding of w");
     faults.expect(bounded(p.H.value), "H: holds a number that is not finite, or above 1e100");
     const auto n = static_cast<std::size_t>(p.blocks());
     const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&

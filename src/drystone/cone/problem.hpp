@@ -79,6 +79,9 @@ struct ConeProblem {
     /// What f holds against the normal impulses of cohesive contacts, one number >= 0 per block; empty: none. A contact that bears a pull p has
     /// r = impulse + p n in its cone and -p H^T n in f. The referee needs it to know what is at stake without the pulls, which cancel.
     Vector pull;
+    /// What rounding of the places from which w was made may do to it, m/s, one number per block; empty: nothing. Joints that say the same twice contradict each
+    /// other by as much.
+    Vector w_rounding;
     Tiling tiling;
 
     [[nodiscard]] Index blocks() const { return static_cast<Index>(cones.size()); }

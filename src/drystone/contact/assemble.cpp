@@ -223,6 +223,7 @@ void fill_joints(const Scene<d>& scene, const ContactSet<d>& contacts, Assembled
         for (int k = 0; k < joint.count; ++k, ++i) {
             const JointBlock<d>& block = joint.block[k];
             p.w.segment(p.offset[i], block.cone.dim) = block.w;
+            if (k == 0) p.w_rounding[i] = joint.rounding;
             if (p.compliance.size() > 0)
                 p.compliance.segment(p.offset[i], block.cone.dim).setConstant(block.compliance);
             put_entries<d>(scene, p, i, {joint.a, joint.b}, {block.rows_a, block.rows_b});
@@ -297,6 +298,8 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     p.shift_before.setZero(blocks);
     p.pull.resize(scene.materials.cohesive() ? blocks : 0);
     p.pull.setZero();
+    p.w_rounding.resize(out.joints.empty() ? 0 : blocks);
+    p.w_rounding.setZero();
     p.compliance.resize(yields ? p.rows() : 0);
 
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),

@@ -1,6 +1,7 @@
 #include "drystone/contact/joint_blocks.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace drystone {
 
@@ -139,6 +140,10 @@ JointBlocks<d> blocks_of(const Scene<d>& scene, const Joint<d>& joint, double h)
     // One point for both bodies: that of a. Then rows along axes that turn with b are the exact rates of the errors, and impulses conserve
     // angular momentum.
     out.arm_b = place_a - centre_b;
+    constexpr double some_roundings = 16 * std::numeric_limits<double>::epsilon();
+    out.rounding = some_roundings *
+                   (scene.unwrapped(out.a).norm() + out.arm_a.norm() + centre_b.norm() + out.arm_b.norm()) /
+                   h;
     if (bodies.is_free(out.a) || out.b < 0 || !bodies.is_free(out.b)) {
         at.lever = bodies.is_free(out.a) ? gyration(bodies, out.a) : 1;
     } else {

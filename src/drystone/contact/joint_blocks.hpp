@@ -33,6 +33,7 @@ struct JointBlocks {
     Vec<d> arm_a, arm_b;  ///< from the centres to the joint; arm_b is a place in the world if there is no b
     std::array<JointBlock<d>, 3> block;  ///< the constraint, friction, motor: as many as there are
     int count = 0;
+    double rounding = 0;  ///< of the places, over the step: what it may do to w of the first block, m/s
 };
 
 /// Nothing (count 0) if a body of the joint is gone.

@@ -39,7 +39,7 @@ void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& 
     StepOptions stepping = options.step;
     stepping.account = stepping.account || stops;  // the rule looks at energies
     progress.stopped = StopReason::none;
-    while (options.end - scene.time > 1e-6 * options.step.h) {
+    while (!options.reached_end(scene.time)) {
         const double begin = scene.time;
         if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
         if (!feeds.empty()) {

@@ -12,13 +12,10 @@ namespace {
 /// Overlaps grow a little where bodies turn, because contacts are linear in the step; more than this many radii are told.
 constexpr double least_jump = 0.01;
 
-/// And where much is at stake the residual may allow more than anybody wants, radii.
-constexpr double most_allowed = 0.01;
-
 }  // namespace
 
 void RunSummary::add(const StepRecord& record) {
-    const double jump = record.relative_overlap - last_overlap - std::min(last_allowance, most_allowed);
+    const double jump = record.relative_overlap - last_overlap - last_allowance;
     if (steps > 0 && jump > least_jump) {
         ++jumps;
         worst_jump = std::max(worst_jump, jump);

@@ -5,6 +5,7 @@
 #include "drystone/grains/step.hpp"
 #include "drystone/grains/stop.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace drystone {
@@ -16,6 +17,9 @@ struct RunOptions {
     StepOptions step;
     double end = 1;      ///< time at which to stop, s
     StopRule stop = {};  ///< and before it
+
+    /// A sum of steps misses the end by rounding.
+    [[nodiscard]] bool reached_end(double time) const { return end - time <= 1e-6 * std::min(step.h, end); }
 };
 
 /// What a run did: sums and worst values over its steps.

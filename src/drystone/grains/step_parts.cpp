@@ -159,8 +159,10 @@ void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepReco
 
 double overlap_allowance(const StepOptions& options, const StepRecord& record) {
     if (options.scheme == Scheme::moreau_jean || options.elastic) return INFINITY;
+    // Where much is at stake the residual may allow more than anybody wants, radii.
+    constexpr double most_allowed = 0.01;
     const double speed = record.solve.residual.law.velocity + record.solve.shift_error.closing;
-    return speed > 0 ? record.h * speed / record.smallest : 0;
+    return speed > 0 ? std::min(record.h * speed / record.smallest, most_allowed) : 0;
 }
 
 namespace {

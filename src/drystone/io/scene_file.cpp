@@ -114,6 +114,22 @@ void check_elastic(const Table& root, const Materials& materials) {
                                 "[[pair]], or set contacts = \"rigid\"");
 }
 
+/// A solver that does not know all of the laws.
+void check_solver(const Table& root, const SolveSettings& solve, const Materials& materials) {
+    const auto* fixed_point = std::get_if<FixedPointSolver>(&solve.solver);
+    if (fixed_point == nullptr || fixed_point->outer.map != FixedPointMap::haslinger) return;
+    for (Index a = 0; a < materials.count(); ++a) {
+        for (Index b = 0; b <= a; ++b) {
+            const PairLaw& law = materials.law(a, b);
+            if (law.rolling == 0 && law.spinning == 0) continue;
+            root.table("solver")->fault("name",
+                                        "Haslinger's fixed point knows no rolling or spinning friction",
+                                        "take \"auto\" or \"cadoux-gauss-seidel\"");
+            return;
+        }
+    }
+}
+
 /// How many bodies there are of each material, and how many of them are free; sources feed as many as one likes.
 template <int d>
 struct MaterialUse {
@@ -203,6 +219,7 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     faults.throw_if_any();
     if (plan.options.step.elastic) check_elastic(root, plan.scene.materials);
     check_elastic_limit(root, plan);
+    check_solver(root, plan.options.step.solve, plan.scene.materials);
     if (const Index body = find_overlapping_itself(plan.scene); body >= 0)
         root.table("domain")->fault(
             "period",

@@ -173,6 +173,11 @@ private:
             warn(line_at(file_, {"output", "frames_every"}), "output.frames_every",
                  fmt::format("makes {:.3g} frames; {:.3g} s makes a hundred", end / every, end / 100));
         if (step.displacement > 0) return;  // steps are shortened where need be
+        if (end > 0 && h > end)
+            warn(line_at(file_, {"time", "step"}), "time.step",
+                 fmt::format(
+                     "{:.3g} s, longer than the run: its one step ends {:.3g} times as late as time.end says",
+                     h, h / end));
         Many falling, flying, turning;
         for (Index i = 0; i < scene_.bodies.count(); ++i) {
             if (!scene_.bodies.is_free(i)) continue;

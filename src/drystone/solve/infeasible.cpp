@@ -79,6 +79,13 @@ bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vec
         return sum * W.stiffness(i);
     }));
     if (!(-work > 1e-10 * std::sqrt(free_energy) * size)) return false;
+    const double rounding = W.sum([&](Index i) {
+        double sum = 0;
+        for (int c = 0; c < p.cones[i].dim; ++c)
+            sum += std::abs(r[p.offset[i] + c]) / (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
+        return sum * W.rounding(i);
+    });
+    if (!(-work > rounding)) return false;
     if (!(imbalance * std::sqrt(free_energy) <= test.tolerance * -work)) return false;
     certificate = r / -work;
     return true;

@@ -79,20 +79,27 @@ def sweeps(bench, only):
 
 def box(bench):
     """Mean height against the exact law's, and whether energy ever rises. Packings that differ by a rounding settle to heights that differ by
-    some 0.3 %, so it is the mean over seeds that tells."""
+    some 0.3 %, so it is the mean over seeds that tells. The exact law solves few steps to 1e-3, and nearly all to 1e-2."""
     import numpy as np
 
-    ratios, unsolved, frozen, steps, rise = [], 0, 0, 0, -np.inf
+    references = ("1e-2", "1e-3")
+    ratios, unsolved = {t: [] for t in references}, dict.fromkeys(references, 0)
+    frozen, steps, rise = 0, 0, -np.inf
     for seed in range(1, 9):
         r = bench.run("box1500.toml", "1e-3", seed=seed, output=f"box{seed}")
         kinetic, potential = map(np.array, bench.numbers(f"box{seed}", "kinetic", "potential"))
         rise = max(rise, np.diff(kinetic + potential).max())
-        exact = bench.run("box1500.toml", "1e-3", strict=True, seed=seed, output=f"exact{seed}")
-        (height,) = bench.numbers(f"exact{seed}", "potential")
-        ratios.append(100 * (potential[-1] / height[-1] - 1))
-        unsolved, frozen, steps = unsolved + exact["unsolved"], frozen + r["frozen_shift"], steps + r["steps"]
-    print(f"box1500, eight seeds: mean height {np.mean(ratios):+.3f} +- {np.std(ratios) / np.sqrt(len(ratios) - 1):.3f} % of the exact law's ({unsolved} of "
-          f"{steps} steps unsolved there); largest change of energy in a step {rise:+.1e} J; {frozen} of {steps} with a frozen shift", flush=True)
+        frozen, steps = frozen + r["frozen_shift"], steps + r["steps"]
+        for tolerance in references:
+            exact = bench.run("box1500.toml", tolerance, strict=True, seed=seed, output=f"exact{seed}")
+            (height,) = bench.numbers(f"exact{seed}", "potential")
+            ratios[tolerance].append(100 * (potential[-1] / height[-1] - 1))
+            unsolved[tolerance] += exact["unsolved"]
+    print(f"box1500, eight seeds: largest change of energy in a step {rise:+.1e} J; {frozen} of {steps} with a frozen shift", flush=True)
+    for tolerance in references:
+        mean, error = np.mean(ratios[tolerance]), np.std(ratios[tolerance]) / np.sqrt(len(ratios[tolerance]) - 1)
+        print(f"  mean height {mean:+.3f} +- {error:.3f} % of the exact law's to {tolerance} ({unsolved[tolerance]} of {steps} steps unsolved there)",
+              flush=True)
 
 
 def creep(bench):

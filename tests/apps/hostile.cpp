@@ -261,8 +261,9 @@ TEST(HostileFiles, WithoutAFolderNoCheckpointIsWritten) {
 TEST(HostileFiles, ACheckpointThatIsGoneIsNotPromised) {
     const Scratch scratch;
     const std::string scene = write_scene(scratch, frames);
-    const Answer run = drystone_command(scratch, {"run", scene, "--output", "out"},
-                                        "{ (sleep 1; rm -r out) & } && timeout 60");
+    const Answer run = drystone_command(
+        scratch, {"run", scene, "--output", "out"},
+        "{ (until [ -f out/checkpoint.h5 ]; do sleep 0.1; done; sleep 0.2; mv out gone) & } && timeout 60");
     EXPECT_EQ(run.code, 1) << run.err;
     EXPECT_FALSE(run.err.empty());
     EXPECT_FALSE(contains(run.err, "resume")) << run.err;

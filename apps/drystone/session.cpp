@@ -106,7 +106,8 @@ public:
 
     /// What is left after something could not be written.
     [[nodiscard]] std::string way_on() const {
-        if (!last_checkpoint_ || !fs::exists(checkpoint_path())) return "";
+        std::error_code unknown;
+        if (!last_checkpoint_ || !fs::exists(checkpoint_path(), unknown)) return "";
         return fmt::format(
             "the checkpoint of time {:.6g} s is whole; once that is mended, go on with\n  drystone resume {}",
             *last_checkpoint_, shell_word(options_.output));

@@ -258,6 +258,16 @@ TEST(HostileFiles, WithoutAFolderNoCheckpointIsWritten) {
     EXPECT_EQ(run.code, 0) << run.err;
 }
 
+TEST(HostileNumbers, AStepLongerThanTheRunIsMade) {
+    const Scratch scratch;
+    const std::string scene =
+        "dimension = 3\n[time]\nstep = 1e5\nend = 0.02\n[[body]]\n"
+        "shape = { type = \"sphere\", radius = 1 }\nposition = [0, 0, 0]\n";
+    const Answer run = drystone_command(scratch, {"run", write_scene(scratch, scene), "--json"});
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.objects().at(0)["steps"], 1);
+}
+
 TEST(HostileFiles, ACheckpointThatIsGoneIsNotPromised) {
     const Scratch scratch;
     const std::string scene = write_scene(scratch, frames);

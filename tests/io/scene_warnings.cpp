@@ -58,7 +58,8 @@ TEST(SceneWarnings, EachIsToldWithItsLineAndCure) {
         {HEAD "[time]\nstep = 1e-8\n" GRAIN,
          "s:4: time.step: 1e+08 steps of 1e-08 s up to 1 s; is that meant?"},
         {HEAD "[time]\nstep = 1e-3\nend = 2e-4\n" GRAIN,
-         "s:4: time.step: 0.001 s, longer than the run: its one step ends 5 times as late as time.end says"},
+         "s:4: time.step: 0.001 s, longer than the run: its one step ends 5 times as late as time.end says; "
+         "take at most 0.0002"},
         {HEAD "[output]\nframes_every = 1e-5\n" GRAIN,
          "s:4: output.frames_every: makes 1e+05 frames; 0.01 s makes a hundred"},
         {HEAD GRAIN "[[body]]\nshape = { type = \"sphere\", radius = 0.01 }\nposition = [0.015, 0, 0.5]",

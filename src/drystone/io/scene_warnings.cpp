@@ -174,10 +174,12 @@ private:
                  fmt::format("makes {:.3g} frames; {:.3g} s makes a hundred", end / every, end / 100));
         if (step.displacement > 0) return;  // steps are shortened where need be
         if (end > 0 && h > end)
-            warn(line_at(file_, {"time", "step"}), "time.step",
-                 fmt::format(
-                     "{:.3g} s, longer than the run: its one step ends {:.3g} times as late as time.end says",
-                     h, h / end));
+            warn(
+                line_at(file_, {"time", "step"}), "time.step",
+                fmt::format(
+                    "{:.3g} s, longer than the run: its one step ends {:.3g} times as late as time.end says; "
+                    "take at most {:.3g}",
+                    h, h / end, end));
         Many falling, flying, turning;
         for (Index i = 0; i < scene_.bodies.count(); ++i) {
             if (!scene_.bodies.is_free(i)) continue;

@@ -5,7 +5,7 @@
 namespace drystone::testing {
 namespace {
 
-const std::filesystem::path root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path root = std::filesystem::path(DRYSTONE_SCENES).parent_path();
 
 std::vector<std::string> template_names() {
     std::vector<std::string> names;

@@ -10,7 +10,7 @@
 namespace drystone::testing {
 namespace {
 
-const std::filesystem::path scenes = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "scenes";
+const std::filesystem::path scenes = DRYSTONE_SCENES;
 
 /// The columns of steps.csv that hold numbers.
 std::map<std::string, std::vector<double>> read_steps(const std::filesystem::path& file) {

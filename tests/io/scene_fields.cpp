@@ -16,7 +16,7 @@
 namespace drystone::testing {
 namespace {
 
-const std::filesystem::path root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path root = std::filesystem::path(DRYSTONE_SCENES).parent_path();
 
 std::string text_of_file(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A model of one step on many ranks: what is measured here, and what follows for a cluster (docs/scaling.md).
 
     benchmarks/scaling_model.py                      prints the tables and draws docs/pictures/scaling.png

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs scenes of slow flow and says how their steps were solved.
 
     benchmarks/slow_flow.py DRYSTONE FOLDER [--only NAME...] [--physics]

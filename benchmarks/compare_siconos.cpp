@@ -60,7 +60,7 @@ void print(const std::string& name, double tolerance, double seconds, int sweeps
 int compare(const std::filesystem::path& path, int repetitions) {
     const ConeProblem problem = read_problem(path).problem;
     fmt::print("{}: {} contacts, {} bodies; one thread; median of {} runs (Siconos: one run)\n\n",
-               path.filename().string(), problem.blocks(), problem.bodies, repetitions);
+               path.filename().string(), problem.blocks(), problem.only().count, repetitions);
     fmt::print("{:<34}{:>8}{:>11}{:>9}{:>12}{:>12}  {}\n", "solver", "goal", "seconds", "sweeps", "siconos",
                "referee", "status");
     constexpr double goal = 1e-6, tight = 1e-10;

@@ -26,10 +26,10 @@ int main(int argc, char** argv) {
             fail("make_packing", fmt::format("{} contacts", argv[2]), "give a number from 1 on");
         ProblemFile file;
         file.problem = make_packing(options);
-        file.title = fmt::format("packing of {} spheres, friction {}", file.problem.bodies, options.mu);
+        file.title = fmt::format("packing of {} spheres, friction {}", file.problem.only().count, options.mu);
         file.description = "made by make_packing: a shaken lattice in a box, one step of gravity with noise";
         write_problem(argv[1], file);
-        fmt::print("{}: {} bodies\ncontacts {}\n", argv[1], file.problem.bodies, file.problem.blocks());
+        fmt::print("{}: {} bodies\ncontacts {}\n", argv[1], file.problem.only().count, file.problem.blocks());
     } catch (const Error& error) {
         fmt::print(stderr, "{}\n", error.what());
         return 2;

@@ -293,7 +293,7 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     figures.fastest_visit = -team.largest(-figures.fastest_visit);
     if (team.count() == 1) return figures;
 
-    Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.bodies) * figures.stride);
+    Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.only().count) * figures.stride);
     PlainExchange plain(team, plan.halo->sweep_channels(), figures.stride);
     const auto colours = static_cast<Index>(plan.halo->sweep_channels().size());
     std::array<ExactSum, 3> sums;

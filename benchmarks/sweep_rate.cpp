@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     for (const Case& c : cases) {
         const double used = c.updates_per_second * c.bytes;
         fmt::print("{:<9}{:>10}{:>9}{:>16.0f}{:>10.1f}{:>12.3g}{:>14.2f}{:>12.2f}{:>14.2f}\n", c.name,
-                   c.problem.blocks(), c.problem.bodies, c.bytes, c.problem.blocks() * c.bytes * 1e-6,
+                   c.problem.blocks(), c.problem.only().count, c.bytes, c.problem.blocks() * c.bytes * 1e-6,
                    c.updates_per_second, used * 1e-9, c.copy_bandwidth * 1e-9, used / c.copy_bandwidth);
     }
     fmt::print("\nspheres_updates_per_second {:.4g}\n", cases[1].updates_per_second);

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     const ConeProblem problem = make_packing(packing);
     const Delassus one(problem, 1), several(problem, threads);
     fmt::print("{} contacts, {} bodies, {} tiles in {} colours, {} sweeps\n", problem.blocks(),
-               problem.bodies, problem.tiling.tiles(), problem.tiling.colours(), sweeps);
+               problem.only().count, problem.tiling.tiles(), problem.tiling.colours(), sweeps);
     fmt::print("{:>10}{:>14}{:>14}{:>12}\n", "run", "1 thread", fmt::format("{} threads", threads),
                "same bits");
     double best_one = std::numeric_limits<double>::infinity(), best_several = best_one;

@@ -108,7 +108,7 @@ RigidStep make_step(const PenaltyScene& from, const std::vector<Index>& order) {
     }
     assemble(scene, step.contacts, v_free, {.h = step.h}, step.assembled);
     ConeProblem& problem = step.assembled.problem;
-    auto& inverse = std::get<BlockInverseMass>(problem.mass).blocks;
+    auto& inverse = std::get<BlockInverseMass>(problem.only().mass).blocks;
     for (std::size_t j = 0; j < from.bodies.size(); ++j)
         if (from.bodies[j].planar)
             for (const int c : {1, 3, 5}) inverse[36 * j + static_cast<std::size_t>(7 * c)] = 0;

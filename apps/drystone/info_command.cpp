@@ -89,7 +89,7 @@ Json info_of_problem(const std::string& path) {
     if (!file.description.empty()) object["description"] = file.description;
     object["blocks"] = file.problem.blocks();
     object["rows"] = file.problem.rows();
-    object["bodies"] = file.problem.bodies;
+    object["bodies"] = file.problem.bodies();
     object["guesses"] = file.guesses.size();
     object["solution"] = file.solution.has_value();
     return object;

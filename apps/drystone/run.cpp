@@ -99,7 +99,7 @@ Run run_solver(const std::string& file, const ConeProblem& problem, const NamedS
     run.file = file;
     run.requested = solver.name;
     run.blocks = problem.blocks();
-    run.bodies = problem.bodies;
+    run.bodies = problem.bodies();
     SolveSettings how;
     how.solver = solver.options;
     how.law = settings.law;

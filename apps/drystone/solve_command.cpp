@@ -88,7 +88,7 @@ private:
         if (!options_.json) {
             if (!first_table_) say("");
             say(fmt::format("{}  (blocks {}, bodies {}, law {}, tolerance {:.0e} by {})", file,
-                            problem.blocks(), problem.bodies, name_of(options_.run.law),
+                            problem.blocks(), problem.bodies(), name_of(options_.run.law),
                             options_.run.tolerance, name_of(options_.run.measure)));
             say(fmt::format("  {:<{}}  {:<15}  {:>8}  {:>8}  {:>8}  {:>10}  {:>9}", "solver", solver_width_,
                             "status", "residual", "siconos", "so-bogus", "iterations", "seconds"));

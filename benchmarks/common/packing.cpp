@@ -197,14 +197,14 @@ ConeProblem make_packing(const PackingOptions& options) {
     sort_bodies(heap, cell_width);
     ConeProblem p;
     p.tiling = tile_cells(heap.touches, cell_width);
-    p.bodies = static_cast<Index>(heap.spheres.size());
-    if (options.spacing > 0) space_out(heap.touches, p.tiling, p.bodies, options.spacing);
+    p.only().count = static_cast<Index>(heap.spheres.size());
+    if (options.spacing > 0) space_out(heap.touches, p.tiling, p.only().count, options.spacing);
 
     const Noise noise(options.seed + 1);
     BlockInverseMass inverse;
-    inverse.blocks.assign(static_cast<std::size_t>(p.bodies) * 36, 0.0);
+    inverse.blocks.assign(static_cast<std::size_t>(p.only().count) * 36, 0.0);
     p.f.setZero(p.dofs());
-    for (Index j = 0; j < p.bodies; ++j) {
+    for (Index j = 0; j < p.only().count; ++j) {
         const double radius = heap.spheres[j].radius,
                      mass = 4.0 / 3 * std::numbers::pi * radius * radius * radius;
         const double turning = 0.4 * mass * radius * radius;
@@ -226,13 +226,13 @@ ConeProblem make_packing(const PackingOptions& options) {
         p.f.segment<3>(static_cast<Eigen::Index>(j) * 6 + 3) =
             options.noise * (inertia * noise.vector(j, 11));
     }
-    p.mass = std::move(inverse);
+    p.only().mass = std::move(inverse);
 
     for (Index i = 0; i < static_cast<Index>(heap.touches.size()); ++i) {
         const Touch& t = heap.touches[i];
         const Eigen::Matrix3d E = frame_of(t.normal);
         // Off the line of centres by up to a third of the radius across, as where faces meet.
-        const auto object = static_cast<std::uint64_t>(p.bodies) + static_cast<std::uint64_t>(i);
+        const auto object = static_cast<std::uint64_t>(p.only().count) + static_cast<std::uint64_t>(i);
         const Vector3d aside =
             options.general ? Vector3d(E.transpose() * (0.3 * noise.vector(object, 0))) : Vector3d::Zero();
         p.add_block(Cone::second_order(3, options.mu));

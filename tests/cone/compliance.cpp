@@ -32,8 +32,8 @@ Vector some_impulses(const ConeProblem& p) {
 /// The problem with its inverse mass as a sparse matrix.
 ConeProblem with_sparse_inverse(const ConeProblem& p) {
     ConeProblem out = p;
-    const int m = p.body_dim;
-    const auto& blocks = std::get<BlockInverseMass>(p.mass).blocks;
+    const int m = p.only().dim;
+    const auto& blocks = std::get<BlockInverseMass>(p.only().mass).blocks;
     std::vector<Eigen::Triplet<double>> entries;
     for (Index j = 0; j < p.dofs(); ++j) {
         for (int c = 0; c < m; ++c)
@@ -41,7 +41,7 @@ ConeProblem with_sparse_inverse(const ConeProblem& p) {
     }
     SparseMatrix A(p.dofs(), p.dofs());
     A.setFromTriplets(entries.begin(), entries.end());
-    out.mass = SparseInverseMass{A};
+    out.only().mass = SparseInverseMass{A};
     return out;
 }
 
@@ -68,7 +68,7 @@ TEST(Compliance, IsInAllThatTheOperatorSays) {
             const int d = p.cones[i].dim;
             EXPECT_LT((W.diagonal(i) - A.block(p.offset[i], p.offset[i], d, d)).norm(), 1e-13 * A.norm());
             const double mean = W.diagonal(i).diagonal().head(std::min(d, 3)).mean();
-            EXPECT_NEAR(W.stiffness(i), mean, 1e-14 * mean);
+            EXPECT_NEAR(W.inverse_mass(i), mean, 1e-14 * mean);
         }
         const ConeSolution s = W.complete(r), t = R.complete(r);
         EXPECT_EQ((s.v - t.v).norm(), 0);  // compliance is between the bodies, not in their motion
@@ -105,9 +105,9 @@ TEST(Compliance, FaultsAreNamed) {
 // One contact: b = -2, W = 1/2, C = 3/2, so r = 1 and the body moves at -1.5 into the contact that yields.
 TEST(Compliance, TheRefereeKnowsIt) {
     ConeProblem p;
-    p.body_dim = 1;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{0.5}};
+    p.only().dim = 1;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{0.5}};
     p.f = vector_of({-4});
     p.w = vector_of({0});
     p.compliance = vector_of({1.5});

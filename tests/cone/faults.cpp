@@ -13,9 +13,9 @@ namespace {
 /// A point that rests on the ground.
 ConeProblem one_point() {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5}};
     p.f = Vector::Zero(3);
     p.add_block(Cone::second_order(3, 0.3));
     p.add_entry(0, std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1});
@@ -43,8 +43,8 @@ void expect_part(const std::string& text, const std::string& part) {
 
 TEST(Faults, NothingAtAllHasNone) {
     ConeProblem p;
-    p.body_dim = 1;
-    p.mass = SparseMass{};
+    p.only().dim = 1;
+    p.only().mass = SparseMass{};
     EXPECT_EQ(faults_of(p), "");
 }
 
@@ -52,7 +52,7 @@ TEST(Faults, ThereAreNoneInWhatIsSensible) {
     EXPECT_EQ(faults_of(one_point()), "");
     for (const double x : {1e-90, 1.0, 1e90}) {
         EXPECT_EQ(faults_after([&](ConeProblem& p) {
-                      std::get<BlockInverseMass>(p.mass).blocks = {x, 0, 0, 0, x, 0, 0, 0, 0};
+                      std::get<BlockInverseMass>(p.only().mass).blocks = {x, 0, 0, 0, x, 0, 0, 0, 0};
                       p.f[0] = p.w[1] = p.compliance[2] = x;
                   }),
                   "");
@@ -61,23 +61,25 @@ TEST(Faults, ThereAreNoneInWhatIsSensible) {
 
 TEST(Faults, MassesBeyondAllMeasure) {
     for (const double x : {1e-110, 1e-300, 5e-324, 1e101, 1e300}) {
-        expect_part(faults_after([&](ConeProblem& p) { std::get<BlockInverseMass>(p.mass).blocks[4] = x; }),
-                    "of body 0; must be 0, or 1e-100 to 1e100");
+        expect_part(
+            faults_after([&](ConeProblem& p) { std::get<BlockInverseMass>(p.only().mass).blocks[4] = x; }),
+            "of body 0; must be 0, or 1e-100 to 1e100");
         for (const bool inverse : {false, true}) {
             expect_part(faults_after([&](ConeProblem& p) {
                             SparseMatrix A(3, 3);
                             A.setIdentity();
                             A.coeffRef(1, 1) = x;
                             if (inverse)
-                                p.mass = SparseInverseMass{A};
+                                p.only().mass = SparseInverseMass{A};
                             else
-                                p.mass = SparseMass{A};
+                                p.only().mass = SparseMass{A};
                         }),
                         "mass: a number is above 1e100, or one of the diagonal below 1e-100");
         }
     }
-    expect_part(faults_after([&](ConeProblem& p) { std::get<BlockInverseMass>(p.mass).blocks[4] = NAN; }),
-                "mass: inverse mass of body 0 is not symmetric");
+    expect_part(
+        faults_after([&](ConeProblem& p) { std::get<BlockInverseMass>(p.only().mass).blocks[4] = NAN; }),
+        "mass: inverse mass of body 0 is not symmetric");
 }
 
 TEST(Faults, OtherNumbersBeyondAllMeasure) {

@@ -63,9 +63,9 @@ TEST(Delassus, CoupledMassesGiveTheSameOperatorAsSeparateOnes) {
     const ConeProblem p = random_bodies({.bodies = 6, .contacts = 12, .seed = 5},
                                         [](int) { return Cone::second_order(3, 0.4); });
     ConeProblem sparse = p, inverse = p;
-    const auto& blocks = std::get<BlockInverseMass>(p.mass).blocks;
+    const auto& blocks = std::get<BlockInverseMass>(p.only().mass).blocks;
     std::vector<Eigen::Triplet<double>> M, W;
-    for (Index j = 0; j < p.bodies; ++j) {
+    for (Index j = 0; j < p.only().count; ++j) {
         Eigen::Matrix<double, 6, 6> B = Eigen::Map<const Eigen::Matrix<double, 6, 6>>(blocks.data() + 36 * j);
         if (B.isZero(0.0))
             B = 1e-14 * Eigen::Matrix<double, 6, 6>::Identity();  // the floor: a mass that hardly moves
@@ -80,8 +80,8 @@ TEST(Delassus, CoupledMassesGiveTheSameOperatorAsSeparateOnes) {
     SparseMatrix A(p.dofs(), p.dofs()), B(p.dofs(), p.dofs());
     A.setFromTriplets(M.begin(), M.end());
     B.setFromTriplets(W.begin(), W.end());
-    sparse.mass = SparseMass{A};
-    inverse.mass = SparseInverseMass{B};
+    sparse.only().mass = SparseMass{A};
+    inverse.only().mass = SparseInverseMass{B};
     const Vector r = some_impulses(p);
     Vector expected, got;
     Delassus(p).velocity(r, expected);
@@ -100,7 +100,7 @@ TEST(Judge, DoesNotChangeWithUnitsNorWithTheNumberOfContacts) {
         EXPECT_GT(expected, 1e-3);
         {  // masses times 1000: impulses too
             ConeProblem q = p;
-            for (double& x : std::get<BlockInverseMass>(q.mass).blocks) x /= 1000;
+            for (double& x : std::get<BlockInverseMass>(q.only().mass).blocks) x /= 1000;
             q.f *= 1000;
             EXPECT_NEAR(value(q, 1000 * r, law), expected, 1e-12 * expected);
         }
@@ -131,11 +131,11 @@ TEST(Judge, DoesNotChangeWithUnitsNorWithTheNumberOfContacts) {
                     q.cones[i].coefficient[2] *= L;
                 }
             }
-            for (Index j = 0; j < q.bodies; ++j) {
+            for (Index j = 0; j < q.only().count; ++j) {
                 for (int a = 0; a < 6; ++a) {
                     q.f[6 * j + a] *= a < 3 ? L : L * L;
                     for (int c = 0; c < 6; ++c) {
-                        std::get<BlockInverseMass>(q.mass).blocks[36 * j + 6 * a + c] /=
+                        std::get<BlockInverseMass>(q.only().mass).blocks[36 * j + 6 * a + c] /=
                             (a < 3 ? 1 : L) * (c < 3 ? 1 : L);
                     }
                 }
@@ -144,8 +144,8 @@ TEST(Judge, DoesNotChangeWithUnitsNorWithTheNumberOfContacts) {
         }
         {  // the same scene twice
             ConeProblem q = p;
-            q.bodies *= 2;
-            auto& blocks = std::get<BlockInverseMass>(q.mass).blocks;
+            q.only().count *= 2;
+            auto& blocks = std::get<BlockInverseMass>(q.only().mass).blocks;
             const std::vector<double> once = blocks;
             blocks.insert(blocks.end(), once.begin(), once.end());
             q.f = Vector(q.dofs());
@@ -154,7 +154,7 @@ TEST(Judge, DoesNotChangeWithUnitsNorWithTheNumberOfContacts) {
                 q.add_block(p.cones[i]);
                 const std::size_t size = static_cast<std::size_t>(p.cones[i].dim) * 6;
                 for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                    q.add_entry(p.H.body[k] + p.bodies,
+                    q.add_entry(p.H.body[k] + p.only().count,
                                 {p.H.value.data() + p.H.value_start[i] + (k - p.H.start[i]) * size, size});
                 }
             }
@@ -200,19 +200,19 @@ namespace {
 /// Balls that fall on a floor, each by itself: masses, and speeds that the floor must stop.
 ConeProblem falling(const std::vector<std::pair<double, double>>& balls) {
     ConeProblem p;
-    p.body_dim = 1;
-    p.bodies = static_cast<Index>(balls.size());
-    p.f.resize(p.bodies);
-    p.w = Vector::Zero(p.bodies);
+    p.only().dim = 1;
+    p.only().count = static_cast<Index>(balls.size());
+    p.f.resize(p.only().count);
+    p.w = Vector::Zero(p.only().count);
     BlockInverseMass inverse;
     const double one = 1;
-    for (Index j = 0; j < p.bodies; ++j) {
+    for (Index j = 0; j < p.only().count; ++j) {
         inverse.blocks.push_back(1 / balls[j].first);
         p.f[j] = -balls[j].first * balls[j].second;
         p.add_block(Cone::ray());
         p.add_entry(j, std::span(&one, 1));
     }
-    p.mass = std::move(inverse);
+    p.only().mass = std::move(inverse);
     return p;
 }
 
@@ -257,11 +257,11 @@ TEST(Judge, SlidingIsNotAtStake) {
     // At 0.01 m/s into the floor and 1 to 10^6 m/s along it: the impulse of a smooth floor, and none.
     for (const double speed : {1.0, 1e3, 1e6}) {
         ConeProblem p;
-        p.body_dim = 2;
-        p.bodies = 1;
+        p.only().dim = 2;
+        p.only().count = 1;
         p.f = Vector{{-0.01, speed}};
         p.w = Vector::Zero(2);
-        p.mass = BlockInverseMass{{1, 0, 0, 1}};
+        p.only().mass = BlockInverseMass{{1, 0, 0, 1}};
         p.add_block(Cone::second_order(2, 0.5));
         p.add_entry(0, std::vector<double>{1, 0, 0, 1});
         EXPECT_LT(judged(p, Vector{{0.01, -0.005}}).value, 1e-9) << speed;
@@ -273,11 +273,11 @@ TEST(Judge, SlidingIsNotAtStake) {
 TEST(Judge, RoundingIsNoError) {
     // Two that drift together at 100 m/s have a relative velocity of rounding; a motor that holds against a wall, a sum of rounding.
     ConeProblem p;
-    p.body_dim = 1;
-    p.bodies = 2;
+    p.only().dim = 1;
+    p.only().count = 2;
     p.f = Vector{{100.0, 100.0 + 2e-14}};
     p.w = Vector::Zero(1);
-    p.mass = BlockInverseMass{{1, 1}};
+    p.only().mass = BlockInverseMass{{1, 1}};
     const double one = 1, minus = -1;
     p.add_block(Cone::ray());
     p.add_entry(0, std::span(&one, 1));
@@ -303,7 +303,7 @@ TEST(Problem, FaultsAreNamed) {
     p.f.conservativeResize(3);
     p.H.body[0] = 99;
     p.cones[2].coefficient[0] = -1;
-    std::get<BlockInverseMass>(p.mass).blocks[1] += 1;
+    std::get<BlockInverseMass>(p.only().mass).blocks[1] += 1;
     const auto faults = find_faults(p);
     EXPECT_EQ(faults.size(), 5U);
     ConeProblem q = mixed(1);  // two tiles of one colour that share a body

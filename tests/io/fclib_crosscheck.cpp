@@ -56,8 +56,8 @@ Dense transposed_H(const ConeProblem& p) {
         const double* value = p.H.value.data() + p.H.value_start[i];
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
             for (int c = 0; c < p.cones[i].dim; ++c) {
-                for (int a = 0; a < p.body_dim; ++a)
-                    result(p.H.body[k] * p.body_dim + a, p.offset[i] + c) = *value++;
+                for (int a = 0; a < p.only().dim; ++a)
+                    result(p.H.body[k] * p.only().dim + a, p.offset[i] + c) = *value++;
             }
         }
     }
@@ -65,12 +65,12 @@ Dense transposed_H(const ConeProblem& p) {
 }
 
 Dense dense_mass(const ConeProblem& p) {
-    if (const auto* sparse = std::get_if<SparseMass>(&p.mass)) return sparse->M;
+    if (const auto* sparse = std::get_if<SparseMass>(&p.only().mass)) return sparse->M;
     Dense M = Dense::Zero(p.dofs(), p.dofs());
-    const int m = p.body_dim;
-    for (Index j = 0; j < p.bodies; ++j) {
+    const int m = p.only().dim;
+    for (Index j = 0; j < p.only().count; ++j) {
         const double* block =
-            std::get<BlockInverseMass>(p.mass).blocks.data() + static_cast<std::ptrdiff_t>(j) * m * m;
+            std::get<BlockInverseMass>(p.only().mass).blocks.data() + static_cast<std::ptrdiff_t>(j) * m * m;
         M.block(j * m, j * m, m, m) = Eigen::Map<const Dense>(block, m, m).inverse();
     }
     return M;
@@ -89,7 +89,7 @@ void expect_agreement(const fclib_global& theirs, const ConeProblem& ours) {
         symmetric = M + M.transpose();
         symmetric.diagonal() /= 2;
     }
-    if (std::holds_alternative<SparseMass>(ours.mass)) {
+    if (std::holds_alternative<SparseMass>(ours.only().mass)) {
         EXPECT_EQ(dense_mass(ours), symmetric);
     } else {
         // Two inversions: rounding.
@@ -113,7 +113,7 @@ void expect_agreement(const fclib_global& theirs, const ConeProblem& ours) {
 
 void expect_agreement(const fclib_local& theirs, const ConeProblem& ours) {
     const Eigen::Index n = theirs.W->n;
-    const Dense W = std::get<SparseInverseMass>(ours.mass).W;
+    const Dense W = std::get<SparseInverseMass>(ours.only().mass).inverse;
     const Dense V = dense(theirs.W);
     EXPECT_EQ(W.topLeftCorner(n, n), Dense(0.5 * V + 0.5 * V.transpose()));
     expect_numbers(theirs.q, ours.w.head(n));
@@ -181,10 +181,10 @@ ProblemFile with_solutions(ConeProblem problem, ProblemKind kind) {
 ConeProblem random_local(int contacts, int bilateral) {
     Dice dice;
     ConeProblem problem;
-    problem.body_dim = 1;
-    problem.bodies = 3 * contacts + bilateral;
-    problem.mass = SparseInverseMass{dice.positive(problem.bodies).sparseView()};
-    problem.f = Vector::Zero(problem.bodies);
+    problem.only().dim = 1;
+    problem.only().count = 3 * contacts + bilateral;
+    problem.only().mass = SparseInverseMass{dice.positive(problem.only().count).sparseView()};
+    problem.f = Vector::Zero(problem.only().count);
     for (int i = 0; i < contacts + bilateral; ++i) {
         const Cone cone = i < contacts ? Cone::second_order(3, 0.1 * i) : Cone::free(1);
         const Index first = problem.rows();
@@ -304,7 +304,7 @@ TEST(WeReadWhatFclibWrites, GlobalInEveryStorageScheme) {
 TEST(WeReadWhatFclibWrites, LocalInEveryStorageScheme) {
     const Scratch scratch;
     const ConeProblem problem = random_local(3, 2);
-    const Dense A = std::get<SparseInverseMass>(problem.mass).W;
+    const Dense A = std::get<SparseInverseMass>(problem.only().mass).inverse;
     for (const int scheme : {0, -1, -2}) {
         SCOPED_TRACE(scheme);
         Stored W(A.topLeftCorner(9, 9), scheme);

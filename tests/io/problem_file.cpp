@@ -78,28 +78,29 @@ void expect_same(const ConeSolution& a, const ConeSolution& b) {
 }
 
 void expect_same_mass(const ConeProblem& a, const ConeProblem& b) {
-    ASSERT_EQ(a.mass.index(), b.mass.index());
-    if (const auto* block = std::get_if<BlockInverseMass>(&a.mass)) {
+    ASSERT_EQ(a.only().mass.index(), b.only().mass.index());
+    if (const auto* block = std::get_if<BlockInverseMass>(&a.only().mass)) {
         // Held as inverses: the file's M is the inverse of an inverse. Two inversions of blocks with a condition number up to
         // about 100 leave at most some hundred units of rounding.
-        const auto& other = std::get<BlockInverseMass>(b.mass).blocks;
+        const auto& other = std::get<BlockInverseMass>(b.only().mass).blocks;
         ASSERT_EQ(block->blocks.size(), other.size());
-        const std::size_t size = static_cast<std::size_t>(a.body_dim) * a.body_dim;
+        const std::size_t size = static_cast<std::size_t>(a.only().dim) * a.only().dim;
         for (std::size_t first = 0; first < other.size(); first += size) {
             const Eigen::Map<const Vector> x(block->blocks.data() + first, static_cast<Eigen::Index>(size));
             const Eigen::Map<const Vector> y(other.data() + first, static_cast<Eigen::Index>(size));
             ASSERT_LE((x - y).norm(), 1e-13 * x.norm()) << "body " << first / size;
         }
-    } else if (const auto* sparse = std::get_if<SparseMass>(&a.mass)) {
-        EXPECT_EQ(bits(sparse->M), bits(std::get<SparseMass>(b.mass).M));
+    } else if (const auto* sparse = std::get_if<SparseMass>(&a.only().mass)) {
+        EXPECT_EQ(bits(sparse->M), bits(std::get<SparseMass>(b.only().mass).M));
     } else {
-        EXPECT_EQ(bits(std::get<SparseInverseMass>(a.mass).W), bits(std::get<SparseInverseMass>(b.mass).W));
+        EXPECT_EQ(bits(std::get<SparseInverseMass>(a.only().mass).inverse),
+                  bits(std::get<SparseInverseMass>(b.only().mass).inverse));
     }
 }
 
 void expect_same(const ConeProblem& a, const ConeProblem& b) {
-    EXPECT_EQ(a.body_dim, b.body_dim);
-    EXPECT_EQ(a.bodies, b.bodies);
+    EXPECT_EQ(a.only().dim, b.only().dim);
+    EXPECT_EQ(a.bodies(), b.bodies());
     EXPECT_EQ(a.offset, b.offset);
     EXPECT_EQ(a.H.start, b.H.start);
     EXPECT_EQ(a.H.body, b.H.body);
@@ -183,9 +184,9 @@ TEST(ProblemFiles, HoldWhatTheirTableSays) {
         EXPECT_EQ(file.kind, expected.kind);
         EXPECT_EQ(kind_of(file.problem), expected.kind);
         EXPECT_EQ(file.problem.blocks(), expected.contacts);
-        EXPECT_EQ(file.problem.bodies, expected.bodies);
-        EXPECT_EQ(file.problem.body_dim, expected.body_dim);
-        EXPECT_EQ(file.problem.mass.index(), expected.mass);
+        EXPECT_EQ(file.problem.only().count, expected.bodies);
+        EXPECT_EQ(file.problem.only().dim, expected.body_dim);
+        EXPECT_EQ(file.problem.only().mass.index(), expected.mass);
         EXPECT_EQ(file.guesses.size(), expected.guesses);
         EXPECT_EQ(file.solution.has_value(), expected.solution);
         const std::string name = expected.file;
@@ -273,7 +274,7 @@ TEST(ProblemFiles, FiniteElementMassIsMirroredFromItsTriangle) {
     DRYSTONE_NEEDS_DATA("fclib");
     for (const char* name : {"fclib/CubeH8.hdf5", "fclib/LMGC_GlobalFrictionContactProblem00046.hdf5"}) {
         const ProblemFile file = read_problem(data_file(name));
-        const SparseMatrix& M = std::get<SparseMass>(file.problem.mass).M;
+        const SparseMatrix& M = std::get<SparseMass>(file.problem.only().mass).M;
         Vector translation = Vector::Zero(M.rows());
         for (Eigen::Index node = 0; node < M.rows(); node += 3) translation[node] = 1;
         const Vector impulse = M * translation;
@@ -337,10 +338,10 @@ TEST(WriteProblem, KeepsEverythingOfEveryKind) {
 ConeProblem local_form(const ConeProblem& problem) {
     const Delassus delassus(problem);
     ConeProblem local;
-    local.body_dim = 1;
-    local.bodies = problem.rows();
+    local.only().dim = 1;
+    local.only().count = problem.rows();
     SparseMatrix W = delassus_matrix(problem, delassus);
-    local.mass = SparseInverseMass{SparseMatrix(0.5 * W + 0.5 * SparseMatrix(W.transpose()))};
+    local.only().mass = SparseInverseMass{SparseMatrix(0.5 * W + 0.5 * SparseMatrix(W.transpose()))};
     local.f = Vector::Zero(problem.rows());
     for (Index i = 0; i < problem.blocks(); ++i) {
         local.add_block(problem.cones[i]);
@@ -365,7 +366,7 @@ TEST(WriteProblem, KeepsBilateralRowsOfLocalProblems) {
 
     // Local files hold no v: the reader takes u - w for contacts, and W r for the bilateral rows, whose u the file lacks.
     ConeSolution solution = random_solution(file.problem);
-    const SparseMatrix& W = std::get<SparseInverseMass>(file.problem.mass).W;
+    const SparseMatrix& W = std::get<SparseInverseMass>(file.problem.only().mass).inverse;
     solution.v = solution.u - file.problem.w;
     solution.v.tail(3) = Vector(W * solution.r).tail(3);
     solution.u.tail(3) = file.problem.w.tail(3) + solution.v.tail(3);
@@ -402,7 +403,7 @@ TEST(WriteProblem, KeepsTheMotionOfProblemsWithFixedCoordinates) {
     ProblemFile file;
     file.problem = random_problem(
         {6, 4, {Cone::second_order(3, 0.3), Cone::second_order(3, 0.2), Cone::second_order(3, 0.1)}});
-    std::vector<double>& blocks = std::get<BlockInverseMass>(file.problem.mass).blocks;
+    std::vector<double>& blocks = std::get<BlockInverseMass>(file.problem.only().mass).blocks;
     std::fill(blocks.begin(), blocks.begin() + 36, 0.0);
     for (int a = 0; a < 6; ++a) {
         for (int b = 0; b < 6; ++b) {
@@ -431,7 +432,7 @@ TEST(WriteProblem, RefusesWhatTheLayoutCannotHold) {
     EXPECT_NE(refusal(with({Cone::wrench(5, 0.1, 0.1, 0.1)})).find("spinning"), std::string::npos);
 
     ConeProblem singular = with({coulomb});
-    Eigen::Map<Eigen::MatrixXd>(std::get<BlockInverseMass>(singular.mass).blocks.data() + 36, 6, 6)
+    Eigen::Map<Eigen::MatrixXd>(std::get<BlockInverseMass>(singular.only().mass).blocks.data() + 36, 6, 6)
         .setConstant(1);
     EXPECT_NE(refusal(singular).find("body 1 is not positive definite"), std::string::npos);
 
@@ -456,7 +457,7 @@ TEST(WriteProblem, LeavesTheOldFileWhenItFails) {
     write_problem(scratch.file("problem.hdf5"), file);
     file.title = "second";
     // This is refused while the file is being written: the mass has no inverse.
-    Eigen::Map<Eigen::MatrixXd>(std::get<BlockInverseMass>(file.problem.mass).blocks.data(), 6, 6)
+    Eigen::Map<Eigen::MatrixXd>(std::get<BlockInverseMass>(file.problem.only().mass).blocks.data(), 6, 6)
         .setConstant(1);
     EXPECT_THROW(write_problem(scratch.file("problem.hdf5"), file), Error);
     EXPECT_EQ(read_problem(scratch.file("problem.hdf5")).title, "first");

@@ -64,14 +64,14 @@ struct Recipe {
 inline ConeProblem random_problem(const Recipe& recipe) {
     Dice dice;
     ConeProblem problem;
-    problem.body_dim = recipe.body_dim;
-    problem.bodies = recipe.bodies;
+    problem.only().dim = recipe.body_dim;
+    problem.only().count = recipe.bodies;
     BlockInverseMass mass;
     for (Index j = 0; j < recipe.bodies; ++j) {
         const Eigen::MatrixXd block = dice.positive(recipe.body_dim);
         mass.blocks.insert(mass.blocks.end(), block.data(), block.data() + block.size());
     }
-    problem.mass = mass;
+    problem.only().mass = mass;
     problem.f = dice.vector(problem.dofs());
     Index i = 0;
     for (const Cone& cone : recipe.cones) {

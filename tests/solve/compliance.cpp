@@ -60,9 +60,9 @@ Cone coulomb_2d(int) { return Cone::second_order(2, 0.3); }
 /// horizontally; load P downwards and turning impulse T.
 ConeProblem beam(double m, double I, double P, double T, const Cone& centre) {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{1 / m, 0, 0, 0, 1 / m, 0, 0, 0, 1 / I}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{1 / m, 0, 0, 0, 1 / m, 0, 0, 0, 1 / I}};
     p.f = vector_of({0.7, -P, T});
     for (double x : {-1.0, 0.0, 1.0}) {
         p.add_block(x == 0 ? centre : Cone::free(1));
@@ -82,11 +82,11 @@ TEST(SolveCompliance, OneFrictionlessContact) {
             for (const double w : {-3.0, 2.0}) {
                 for (const Cone& cone : {Cone::ray(), Cone::second_order(3, 0.0)}) {
                     ConeProblem p;
-                    p.body_dim = 6;
-                    p.bodies = 1;
+                    p.only().dim = 6;
+                    p.only().count = 1;
                     std::vector<double> inverse(36, 0.0);
                     for (int c = 0; c < 6; ++c) inverse[7 * c] = inverse_mass;
-                    p.mass = BlockInverseMass{inverse};
+                    p.only().mass = BlockInverseMass{inverse};
                     p.f = Vector::Zero(6);
                     p.f[0] = 1;
                     p.add_block(cone);
@@ -162,8 +162,8 @@ TEST(SolveCompliance, KernelsOfGaussSeidel) {
         for (const bool still : {false, true}) {
             ConeProblem p = planar ? random_planar(10, 20, 11, coulomb_2d) : random_spheres(10, 20, 12, 0.3);
             if (still) {
-                const int m = p.body_dim;
-                auto& blocks = std::get<BlockInverseMass>(p.mass).blocks;
+                const int m = p.only().dim;
+                auto& blocks = std::get<BlockInverseMass>(p.only().mass).blocks;
                 for (Index k = p.H.start[0]; k < p.H.start[1]; ++k)
                     std::fill_n(blocks.begin() + p.H.body[k] * m * m, m * m, 0.0);
                 p.w[0] = -0.4;
@@ -221,11 +221,11 @@ TEST(SolveCompliance, CoupledMasses) {
     ConeProblem given = explicit_problem(dense(W), W.b(), rigid.cones);
     given.compliance = bodies.compliance;
     ConeProblem sparse = bodies;
-    const auto& inverse = std::get<BlockInverseMass>(bodies.mass).blocks;
+    const auto& inverse = std::get<BlockInverseMass>(bodies.only().mass).blocks;
     SparseMatrix M(bodies.dofs(), bodies.dofs());
     for (Index j = 0; j < bodies.dofs(); ++j)
         M.insert(j, j) = 1 / inverse[static_cast<std::size_t>(j / 3) * 9 + 4 * (j % 3)];
-    sparse.mass = SparseMass{M};
+    sparse.only().mass = SparseMass{M};
     const ConeProblem same = with_private_bodies(bodies);
     for (Law law : {Law::coulomb, Law::associated}) {
         ConeSolution reference;
@@ -350,9 +350,9 @@ TEST(SolveCompliance, RedundantRigidSupports) {
 // The same in blocks that are singular by themselves: the three supports as one block of three rows of rank two.
 TEST(SolveCompliance, RedundantRowsInOneBlock) {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{0.5, 0, 0, 0, 0.5, 0, 0, 0, 2}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{0.5, 0, 0, 0, 0.5, 0, 0, 0, 2}};
     p.f = vector_of({0.7, -6, 0.8});
     p.add_block(Cone::free(3));
     p.add_entry(0, std::array{0.0, 1.0, -1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0});

@@ -19,7 +19,7 @@ inline Vector random_compliance(const ConeProblem& rigid, unsigned seed, double 
     for (Index i = 0; i < rigid.blocks(); ++i) {
         for (int c = 0; c < rigid.cones[i].dim; ++c) {
             const double l = is_torque(rigid.cones[i], c) ? W.length(i) : 1.0;
-            C[rigid.offset[i] + c] = W.stiffness(i) / (l * l) * std::exp(exponent(engine));
+            C[rigid.offset[i] + c] = W.inverse_mass(i) / (l * l) * std::exp(exponent(engine));
             if (isotropic && c > 1) C[rigid.offset[i] + c] = C[rigid.offset[i] + 1];
         }
     }
@@ -30,17 +30,17 @@ inline Vector random_compliance(const ConeProblem& rigid, unsigned seed, double 
 /// the block's rows. Blocks may have no more rows than a body has velocities.
 inline ConeProblem with_private_bodies(const ConeProblem& p) {
     ConeProblem out;
-    const int m = p.body_dim;
-    out.body_dim = m;
-    out.bodies = p.bodies + p.blocks();
-    auto inverse = std::get<BlockInverseMass>(p.mass).blocks;
-    inverse.resize(static_cast<std::size_t>(out.bodies) * m * m, 0.0);
+    const int m = p.only().dim;
+    out.only().dim = m;
+    out.only().count = p.only().count + p.blocks();
+    auto inverse = std::get<BlockInverseMass>(p.only().mass).blocks;
+    inverse.resize(static_cast<std::size_t>(out.only().count) * m * m, 0.0);
     out.f = Vector::Zero(out.dofs());
     out.f.head(p.dofs()) = p.f;
     out.w = p.w;
     for (Index i = 0; i < p.blocks(); ++i) {
         const int d = p.cones[i].dim;
-        const Index own = p.bodies + i;
+        const Index own = p.only().count + i;
         out.add_block(p.cones[i]);
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
             const double* rows = p.H.value.data() + p.H.value_start[i] + (k - p.H.start[i]) * d * m;
@@ -53,7 +53,7 @@ inline ConeProblem with_private_bodies(const ConeProblem& p) {
         }
         out.add_entry(own, unit);
     }
-    out.mass = BlockInverseMass{inverse};
+    out.only().mass = BlockInverseMass{inverse};
     return out;
 }
 
@@ -63,17 +63,17 @@ inline ConeProblem random_spheres(int bodies, int contacts, unsigned seed, doubl
     std::normal_distribution<double> normal;
     const auto vector3 = [&] { return Eigen::Vector3d(normal(engine), normal(engine), normal(engine)); };
     ConeProblem p;
-    p.body_dim = 6;
-    p.bodies = bodies + 1;
+    p.only().dim = 6;
+    p.only().count = bodies + 1;
     p.f = Vector::Zero(p.dofs());
-    std::vector<double> inverse(static_cast<std::size_t>(p.bodies) * 36, 0.0);
+    std::vector<double> inverse(static_cast<std::size_t>(p.only().count) * 36, 0.0);
     for (int j = 0; j < bodies; ++j) {
         const double mass = 1 + std::abs(normal(engine));
         for (int c = 0; c < 6; ++c) inverse[36 * j + 7 * c] = c < 3 ? 1 / mass : 1 / (0.4 * mass);
         p.f.segment<3>(6 * j) = mass * vector3();
         p.f.segment<3>(6 * j + 3) = 0.4 * mass * vector3();
     }
-    p.mass = BlockInverseMass{inverse};
+    p.only().mass = BlockInverseMass{inverse};
     for (int k = 0; k < contacts; ++k) {
         Eigen::Matrix3d A;
         A << vector3(), vector3(), vector3();
@@ -98,8 +98,8 @@ inline ConeProblem random_planar(int bodies, int contacts, unsigned seed,
     std::mt19937 engine(seed);
     std::normal_distribution<double> normal;
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = bodies;
+    p.only().dim = 3;
+    p.only().count = bodies;
     p.f = Vector::Zero(p.dofs());
     std::vector<double> inverse(static_cast<std::size_t>(bodies) * 9, 0.0);
     for (int j = 0; j < bodies; ++j) {
@@ -109,7 +109,7 @@ inline ConeProblem random_planar(int bodies, int contacts, unsigned seed,
             p.f[3 * j + c] = mass * normal(engine);
         }
     }
-    p.mass = BlockInverseMass{inverse};
+    p.only().mass = BlockInverseMass{inverse};
     for (int k = 0; k < contacts; ++k) {
         const Cone c = cone(k);
         const double angle = 6.283185307179586 * std::uniform_real_distribution<double>()(engine);

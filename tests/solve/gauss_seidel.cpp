@@ -23,10 +23,10 @@ ConeProblem plane_bodies(unsigned seed) {
     std::normal_distribution<double> normal;
     constexpr Index bodies = 20;
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = bodies + 1;
+    p.only().dim = 3;
+    p.only().count = bodies + 1;
     p.f = Vector::Zero(p.dofs());
-    std::vector<double> inverse(9 * p.bodies, 0.0);
+    std::vector<double> inverse(9 * p.only().count, 0.0);
     for (Index j = 0; j < bodies; ++j) {
         const double mass = 1 + std::abs(normal(engine)), inertia = 0.2 + std::abs(normal(engine));
         for (int a = 0; a < 3; ++a) {
@@ -34,7 +34,7 @@ ConeProblem plane_bodies(unsigned seed) {
             p.f[3 * j + a] = normal(engine);
         }
     }
-    p.mass = BlockInverseMass{inverse};
+    p.only().mass = BlockInverseMass{inverse};
     for (Index k = 0; k < 40; ++k) {
         const double angle = normal(engine), c = std::cos(angle), s = std::sin(angle);
         p.add_block(Cone::second_order(2, 0.1 + 0.3 * static_cast<double>(k % 4)));
@@ -213,10 +213,10 @@ TEST(GaussSeidel, WrenchConesObeyBothLaws) {
 TEST(GaussSeidel, OnlyTheAssociatedLawLiftsASlidingBody) {
     const double mu = 0.4;
     ConeProblem p;
-    p.bodies = 1;
+    p.only().count = 1;
     std::vector<double> inverse(36, 0.0);
     for (int a = 0; a < 6; ++a) inverse[7 * a] = 1;
-    p.mass = BlockInverseMass{inverse};
+    p.only().mass = BlockInverseMass{inverse};
     p.f = Vector::Zero(6);
     p.f[0] = 5;
     p.f[2] = -1;

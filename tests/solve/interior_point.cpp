@@ -87,9 +87,9 @@ TEST(InteriorPoint, PrimalAndDualValuesMeet) {
     const double q = 0.5 * (result.r.dot(u) + result.r.dot(W.b()));
     double p = 0, free = 0;
     const Vector v_free = W.velocity_by_momentum(Vector::Zero(problem.rows()));
-    for (Index j = 0; j + 1 < problem.bodies; ++j) {
+    for (Index j = 0; j + 1 < problem.only().count; ++j) {
         const Eigen::Map<const Eigen::Matrix<double, 6, 6>> inverse(
-            std::get<BlockInverseMass>(problem.mass).blocks.data() + 36 * j);
+            std::get<BlockInverseMass>(problem.only().mass).blocks.data() + 36 * j);
         const auto v = result.solution.v.segment<6>(6 * j);
         const auto f = problem.f.segment<6>(6 * j);
         p += 0.5 * v.dot(inverse.inverse() * v) - v.dot(f);
@@ -168,7 +168,7 @@ TEST(InteriorPoint, SaysThatASqueezedBodyHasNoSolution) {
 TEST(Infeasibility, IsProvedForTheLawThatWasAskedFor) {
     ConeProblem problem = squeezed_body(0.0, 0.5);
     // Both walls move sideways, in opposite directions, and the body cannot spin: each contact slides at speed 1.
-    auto& inverse = std::get<BlockInverseMass>(problem.mass).blocks;
+    auto& inverse = std::get<BlockInverseMass>(problem.only().mass).blocks;
     for (int a = 3; a < 6; ++a) inverse[7 * a] = 0;
     problem.w[1] = 1;
     problem.w[4] = -1;

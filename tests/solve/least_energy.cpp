@@ -17,9 +17,9 @@ namespace {
 /// A rigid beam in the plane (velocities x, y, spin), unit mass, of weight 10 over a step of 1 s, on frictionless supports at `places`.
 ConeProblem beam(const std::vector<double>& places) {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
     p.f = vector_of({0, -10, 0});
     for (double x : places) {
         p.add_block(Cone::ray());
@@ -58,7 +58,8 @@ Eigen::MatrixXd dense_rows(const ConeProblem& p) {
         const double* A = p.H.value.data() + p.H.value_start[i];
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
             for (int a = 0; a < p.cones[i].dim; ++a) {
-                for (int c = 0; c < p.body_dim; ++c) H(p.offset[i] + a, p.H.body[k] * p.body_dim + c) = *A++;
+                for (int c = 0; c < p.only().dim; ++c)
+                    H(p.offset[i] + a, p.H.body[k] * p.only().dim + c) = *A++;
             }
         }
     }
@@ -78,9 +79,9 @@ Optimality optimality(const ConeProblem& p, const Vector& C, const Vector& r, co
     const Eigen::MatrixXd H = dense_rows(p);
     const Vector slip = C.cwiseProduct(f) + H * q, y = H.transpose() * r, defect = H.transpose() * f - y;
     const double size = C.cwiseProduct(f).norm();
-    for (Index j = 0; j + 1 < p.bodies; ++j)  // the last body is fixed
-        out.balance += defect.segment(j * p.body_dim, p.body_dim).squaredNorm();
-    out.balance = std::sqrt(out.balance) / y.head((p.bodies - 1) * p.body_dim).norm();
+    for (Index j = 0; j + 1 < p.only().count; ++j)  // the last body is fixed
+        out.balance += defect.segment(j * p.only().dim, p.only().dim).squaredNorm();
+    out.balance = std::sqrt(out.balance) / y.head((p.only().count - 1) * p.only().dim).norm();
     for (Index i = 0; i < p.blocks(); ++i) {
         const auto fi = f.segment(p.offset[i], p.cones[i].dim),
                    si = slip.segment(p.offset[i], p.cones[i].dim);
@@ -172,7 +173,7 @@ TEST(LeastEnergy, BeamOnThreeSupportsBesideASpring) {
             ConeProblem p = beam_with_spring(compliance);
             if (!separate) {
                 const Eigen::Vector3d inverse(1, 1, 3);
-                p.mass = SparseInverseMass{Eigen::MatrixXd(inverse.asDiagonal()).sparseView()};
+                p.only().mass = SparseInverseMass{Eigen::MatrixXd(inverse.asDiagonal()).sparseView()};
             }
             const Delassus W(p);
             // What is out of balance is the root of a product with W if masses are coupled: half of the digits are lost.
@@ -308,9 +309,9 @@ TEST(LeastEnergy, BeamOnFiveSupportsAgainstDenseSystems) {
 TEST(LeastEnergy, KeepsWhatTheVelocitiesSay) {
     // A beam with friction pushed along its two supports; a third rises away from it.
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
     p.f = vector_of({20, -10, 0});
     const std::vector<double> places = {-1, 0.25, 1};
     for (double x : places) {
@@ -452,11 +453,11 @@ namespace {
 /// Blocks side by side between two walls, on a floor with friction, pressed together; every block also stands on two feet. 2D.
 ConeProblem row_of_blocks(int n) {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = n;
+    p.only().dim = 3;
+    p.only().count = n;
     BlockInverseMass mass;
     for (int j = 0; j < n; ++j) mass.blocks.insert(mass.blocks.end(), {1, 0, 0, 0, 1, 0, 0, 0, 6});
-    p.mass = mass;
+    p.only().mass = mass;
     p.f = Vector::Zero(p.dofs());
     const double mu = 0.5;
     for (int j = 0; j < n; ++j) {
@@ -521,8 +522,8 @@ namespace {
 ConeProblem shaken_layers(unsigned seed) {
     constexpr int along = 10, layers = 5;
     ConeProblem p;
-    p.body_dim = 6;
-    p.bodies = along * along * layers;
+    p.only().dim = 6;
+    p.only().count = along * along * layers;
     BlockInverseMass mass;
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> uniform(-1, 1);
@@ -537,7 +538,7 @@ ConeProblem shaken_layers(unsigned seed) {
             for (int c = 0; c < 36; ++c) mass.blocks.push_back(c % 7 != 0 ? 0.0 : c < 18 ? 1.0 : 10.0);
         }
     }
-    p.mass = mass;
+    p.only().mass = mass;
     auto frame_of = [](const Eigen::Vector3d& n) {
         Eigen::Matrix3d frame;
         frame.col(0) = n;
@@ -557,7 +558,7 @@ ConeProblem shaken_layers(unsigned seed) {
         entry(a, 1, -0.5 * n);
         if (b >= 0) entry(b, -1, 0.5 * n);
     };
-    for (Index a = 0; a < p.bodies; ++a) {
+    for (Index a = 0; a < p.only().count; ++a) {
         if (a < along * along) touch(a, Eigen::Vector3d::UnitZ(), -1);
         for (Index b = 0; b < a; ++b) {
             const Eigen::Vector3d apart = centre[a] - centre[b];
@@ -639,9 +640,9 @@ TEST(LeastEnergy, HertzOnThreeSupportsAgainstAScalarRoot) {
 // answers to its normal displacement alone, f_N = -x_N / C, f_T = -mu f_N sign(x_T).
 TEST(LeastEnergy, SlipWithoutDilatation) {
     ConeProblem p;
-    p.body_dim = 3;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
+    p.only().dim = 3;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{1, 0, 0, 0, 1, 0, 0, 0, 3}};
     p.f = vector_of({0, -10, 0});
     // Two feet with friction on the floor and one leaning prop, all through the middle: rotation does not matter.
     const std::array<Eigen::Vector2d, 3> normals = {Eigen::Vector2d(0, 1), Eigen::Vector2d(-0.8, 0.6),

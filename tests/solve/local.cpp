@@ -35,9 +35,9 @@ BlockMatrix reference_block() {
 /// Residual of a one-block problem by the referee.
 double judged(const Cone& cone, const BlockMatrix& W, const BlockVector& b, const BlockVector& r, Law law) {
     ConeProblem p;
-    p.body_dim = cone.dim;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{{W.data(), W.data() + W.size()}};
+    p.only().dim = cone.dim;
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{{W.data(), W.data() + W.size()}};
     p.f = Vector::Zero(cone.dim);
     p.add_block(cone);
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(cone.dim, cone.dim);

@@ -32,9 +32,9 @@ inline SolveSettings settings_of(const SolverOptions& solver, Law law, double to
 inline ConeProblem explicit_problem(const Eigen::MatrixXd& W, const Vector& b,
                                     const std::vector<Cone>& cones) {
     ConeProblem p;
-    p.body_dim = 1;
-    p.bodies = static_cast<Index>(b.size());
-    p.mass = SparseInverseMass{W.sparseView()};
+    p.only().dim = 1;
+    p.only().count = static_cast<Index>(b.size());
+    p.only().mass = SparseInverseMass{W.sparseView()};
     p.f = Vector::Zero(b.size());
     p.w = b;
     Index row = 0;
@@ -120,8 +120,8 @@ inline ConeProblem random_bodies(const RandomOptions& o, const std::function<Con
     std::normal_distribution<double> normal;
     const auto vector3 = [&] { return Eigen::Vector3d(normal(engine), normal(engine), normal(engine)); };
     ConeProblem p;
-    p.body_dim = 6;
-    p.bodies = o.bodies + 1;
+    p.only().dim = 6;
+    p.only().count = o.bodies + 1;
     p.f = Vector::Zero(p.dofs());
     BlockInverseMass mass;
     for (int j = 0; j <= o.bodies; ++j) {
@@ -138,7 +138,7 @@ inline ConeProblem random_bodies(const RandomOptions& o, const std::function<Con
         mass.blocks.insert(mass.blocks.end(), symmetric.data(), symmetric.data() + 36);
         if (j < o.bodies) p.f.segment<6>(6 * j) = o.speed * (M * v);
     }
-    p.mass = mass;
+    p.only().mass = mass;
     for (int k = 0; k < o.contacts; ++k) {
         const Cone c = cone(k);
         Eigen::Matrix3d A;
@@ -180,11 +180,11 @@ inline Cone cone_of_every_kind(int k) {
 /// A body of unit mass between two walls that approach each other at `speed` (m/s) from below and above.
 inline ConeProblem squeezed_body(double speed, double mu) {
     ConeProblem p;
-    p.body_dim = 6;
-    p.bodies = 1;
+    p.only().dim = 6;
+    p.only().count = 1;
     std::vector<double> inverse(36, 0.0);
     for (int a = 0; a < 6; ++a) inverse[7 * a] = 1;
-    p.mass = BlockInverseMass{inverse};
+    p.only().mass = BlockInverseMass{inverse};
     p.f = Vector::Zero(6);
     p.f[0] = 0.1;
     for (double side : {1.0, -1.0}) {

@@ -68,8 +68,8 @@ TEST(Solve, BadDataAreInvalidAndSaySo) {
 
 TEST(Solve, EmptyProblemIsSolved) {
     ConeProblem p;
-    p.bodies = 1;
-    p.mass = BlockInverseMass{std::vector<double>(36, 0.0)};
+    p.only().count = 1;
+    p.only().mass = BlockInverseMass{std::vector<double>(36, 0.0)};
     p.f = Vector::Zero(6);
     p.w = Vector::Zero(0);
     ConeSolution s;

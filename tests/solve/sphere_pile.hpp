@@ -19,7 +19,7 @@ public:
     static constexpr int spins = d == 3 ? 3 : 1, m = d + spins;
     using Rows = Eigen::Matrix<double, Eigen::Dynamic, m, Eigen::RowMajor>;
 
-    explicit RoundBodies(unsigned seed) : engine(seed) { problem.body_dim = m; }
+    explicit RoundBodies(unsigned seed) : engine(seed) { problem.only().dim = m; }
 
     [[nodiscard]] double uniform(double low, double high) {
         return std::uniform_real_distribution<double>(low, high)(engine);
@@ -41,7 +41,7 @@ public:
         blocks_.insert(blocks_.end(), inverse.data(), inverse.data() + m * m);
         for (int c = 0; c < m; ++c) f_.push_back(inertias[c] * (c < d ? v[c] : spin[c - d]));
         radius_.push_back(radius);
-        return problem.bodies++;
+        return problem.only().count++;
     }
 
     /// Contact of a and b (-1: held, without an entry) with normal n from b to a; w is the known normal velocity, gap over step.
@@ -55,7 +55,7 @@ public:
     }
 
     ConeProblem finish() {
-        problem.mass = BlockInverseMass{blocks_};
+        problem.only().mass = BlockInverseMass{blocks_};
         problem.f = Eigen::Map<const Vector>(f_.data(), static_cast<Eigen::Index>(f_.size()));
         problem.w = Eigen::Map<const Vector>(w_.data(), static_cast<Eigen::Index>(w_.size()));
         return problem;

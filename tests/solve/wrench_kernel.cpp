@@ -51,7 +51,7 @@ double worst_block(const Delassus& W, const Vector& start, const Vector& r, Law 
     double worst = 0;
     for (Index i = 0; i < p.blocks(); ++i) {
         const int d = p.cones[i].dim;
-        const double length = W.length(i), xi = 1 / W.stiffness(i);
+        const double length = W.length(i), xi = 1 / W.inverse_mass(i);
         const Cone cone = with_torques_scaled(p.cones[i], length);
         BlockVector ri = r.segment(p.offset[i], d), ui = u.segment(p.offset[i], d);
         BlockVector bi = W.b().segment(p.offset[i], d), si = start.segment(p.offset[i], d);
@@ -151,7 +151,7 @@ TEST(WrenchKernel, GivesTheSweepsOfTheGeneralKernel) {
 
 TEST(WrenchKernel, CompliantContactsGiveTheSweepsOfTheGeneralKernel) {
     ConeProblem p = pile<3>({.across = 4, .high = 4, .speed = 0.3}, mixed_cones<3>(0.1));
-    const double softness = Delassus(p).stiffness(0);
+    const double softness = Delassus(p).inverse_mass(0);
     p.compliance.setZero(p.rows());
     for (Index i = 0; i < p.blocks(); ++i) {
         p.compliance[p.offset[i]] = softness * (0.1 + 0.01 * (i % 7));
@@ -171,8 +171,8 @@ TEST(WrenchKernel, CompliantContactsGiveTheSweepsOfTheGeneralKernel) {
 
 TEST(WrenchKernel, BodiesThatCannotTurn) {
     ConeProblem p = pile<3>({.across = 4, .high = 4, .speed = 0.3}, mixed_cones<3>(0.1, 0));
-    auto& inverse = std::get<BlockInverseMass>(p.mass).blocks;
-    for (Index j = 0; j < p.bodies; j += 1) {
+    auto& inverse = std::get<BlockInverseMass>(p.only().mass).blocks;
+    for (Index j = 0; j < p.only().count; j += 1) {
         for (int c = 3; c < 6; ++c) inverse[j * 36 + c * 7] = j % 2 == 0 ? 0 : inverse[j * 36 + c * 7];
     }
     const Delassus W(p);
@@ -200,7 +200,7 @@ TEST(WrenchKernel, RefusesWhatIsNotRound) {
     arm.H.value[5] += 0.01;
     refused(arm);
     ConeProblem inertia = p;  // not a sphere's
-    std::get<BlockInverseMass>(inertia.mass).blocks[3 * 7] *= 1.01;
+    std::get<BlockInverseMass>(inertia.only().mass).blocks[3 * 7] *= 1.01;
     refused(inertia);
     ConeProblem infinite = p;
     infinite.cones[0].coefficient[0] = std::numeric_limits<double>::infinity();

@@ -41,7 +41,7 @@ double largest_difference(int batches, bool degenerate) {
     double worst = 0;
     for (int batch = 0; batch < batches; ++batch) {
         ConeProblem problem;
-        problem.body_dim = 1;
+        problem.only().dim = 1;
         const double norm = norm_of(batch, batches);
         std::vector<double> w;
         std::vector<PointAndCone> list;
@@ -53,13 +53,14 @@ double largest_difference(int batches, bool degenerate) {
             for (int c = 0; c < at.cone.dim; ++c) {
                 std::array<double, max_block> column{};
                 column[c] = 1;
-                problem.add_entry(problem.bodies++, std::span(column).first(at.cone.dim));
+                problem.add_entry(problem.only().count++, std::span(column).first(at.cone.dim));
                 w.push_back(-at.x[c]);
             }
         }
-        problem.mass = BlockInverseMass{std::vector<double>(static_cast<std::size_t>(problem.bodies), 1.0)};
-        problem.f = Vector::Zero(problem.bodies);
-        problem.w = Eigen::Map<const Vector>(w.data(), problem.bodies);
+        problem.only().mass =
+            BlockInverseMass{std::vector<double>(static_cast<std::size_t>(problem.only().count), 1.0)};
+        problem.f = Vector::Zero(problem.only().count);
+        problem.w = Eigen::Map<const Vector>(w.data(), problem.only().count);
         const Delassus W(problem);
         Goal goal;
         goal.tolerance = 1e-13;  // out of reach where points are degenerate: it then goes as far as it can

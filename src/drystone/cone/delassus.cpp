@@ -27,6 +27,42 @@ RowMatrix square_root(const RowMatrix& A) {
     return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
+/// A symmetric matrix of all rows by blocks.
+BlockSparse in_blocks(const ConeProblem& p, const SparseMatrix& full) {
+    std::vector<Index> block_of(p.rows());
+    for (Index i = 0; i < p.blocks(); ++i) {
+        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) block_of[a] = i;
+    }
+    BlockSparse W;
+    std::vector<Index> neighbours;
+    std::vector<Index> place(p.blocks(), -1);
+    for (Index i = 0; i < p.blocks(); ++i) {
+        const int d = p.cones[i].dim;
+        neighbours.assign(1, i);
+        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
+            for (SparseMatrix::InnerIterator it(full, a); it; ++it) neighbours.push_back(block_of[it.row()]);
+        }
+        std::sort(neighbours.begin(), neighbours.end());
+        neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
+        for (Index j : neighbours) {
+            place[j] = static_cast<Index>(W.column.size());
+            W.column.push_back(j);
+            W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
+            W.value.resize(W.value.size() + static_cast<std::size_t>(d) * p.cones[j].dim, 0.0);
+        }
+        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
+            for (SparseMatrix::InnerIterator it(full, a); it; ++it) {  // column a = row a: W is symmetric
+                const Index j = block_of[it.row()];
+                W.value[W.value_start[place[j]] +
+                        static_cast<std::int64_t>(a - p.offset[i]) * p.cones[j].dim +
+                        (it.row() - p.offset[j])] = it.value();
+            }
+        }
+        W.start.push_back(static_cast<Index>(W.column.size()));
+    }
+    return W;
+}
+
 }  // namespace
 
 Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exchange)
@@ -35,13 +71,11 @@ Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exch
       exchange_(exchange),
       data_(std::make_shared<Data>()) {
     prepare_bodies();
-    if (std::holds_alternative<BlockInverseMass>(problem.mass)) {
+    data_->separate = problem.separate();
+    if (data_->separate) {
         whiten();
-    } else if (const auto* sparse = std::get_if<SparseMass>(&problem.mass)) {
-        data_->factor.emplace(Symmetry::positive_definite);
-        if (!data_->factor->factorise(sparse->M)) {
-            fail("mass", "the matrix is not positive definite", "check the masses and the time step");
-        }
+    } else {
+        factorise();
     }
     data_->v_free = impulse_to_velocity(problem.f);
     b_.resize(problem.rows());
@@ -53,17 +87,13 @@ Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exch
         data_->diagonal_start[i + 1] = data_->diagonal_start[i] + problem.cones[i].dim * problem.cones[i].dim;
     }
     data_->diagonal.assign(static_cast<std::size_t>(data_->diagonal_start.back()), 0.0);
-    const int m = problem.body_dim;
     if (whitened()) {
         parallel_for(threads_, problem.blocks(), [&](Index i) {
             const int d = problem.cones[i].dim;
             Eigen::Map<Eigen::MatrixXd> D(data_->diagonal.data() + data_->diagonal_start[i], d, d);
-            for (Index k = problem.H.start[i]; k < problem.H.start[i + 1]; ++k) {
-                const ConstRows A(data_->Hw.data() + problem.H.value_start[i] +
-                                      static_cast<std::int64_t>(k - problem.H.start[i]) * d * m,
-                                  d, m);
+            for_each_entry(problem, i, data_->Hw.data(), [&](Index, auto, const BodyRowsOf& A) {
                 D.noalias() += A.lazyProduct(A.transpose());
-            }
+            });
         });
         if (compliant()) add_compliance();
     } else {
@@ -94,45 +124,96 @@ Delassus Delassus::with_frozen_shift(const Vector& s) const {
 
 void Delassus::prepare_bodies() {
     const ConeProblem& p = *problem_;
-    data_->body_start.assign(p.bodies + 1, 0);
+    const Index bodies = p.bodies();
+    data_->body_start.assign(bodies + 1, 0);
     for (Index body : p.H.body) data_->body_start[body + 1] += 1;
-    for (Index j = 0; j < p.bodies; ++j) data_->body_start[j + 1] += data_->body_start[j];
+    for (Index j = 0; j < bodies; ++j) data_->body_start[j + 1] += data_->body_start[j];
     data_->body_block.resize(p.H.body.size());
-    data_->body_entry.resize(p.H.body.size());
+    data_->body_value.resize(p.H.body.size());
     std::vector<Index> next(data_->body_start.begin(), data_->body_start.end() - 1);
     for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const Index place = next[p.H.body[k]]++;
+        for_each_entry(p, i, p.H.value.data(), [&](Index body, auto, const BodyRowsOf& A) {
+            const Index place = next[body]++;
             data_->body_block[place] = i;
-            data_->body_entry[place] = k - p.H.start[i];
-        }
+            data_->body_value[place] = A.data() - p.H.value.data();
+        });
     }
+}
+
+BodyRowsOf Delassus::root_of(Index body) const {
+    std::size_t s = 0;
+    for (; body >= problem_->species[s].count; ++s) body -= problem_->species[s].count;
+    const int m = problem_->species[s].dim;
+    return {data_->G.data() + data_->G_start[s] + static_cast<std::int64_t>(body) * m * m, m, m};
 }
 
 void Delassus::whiten() {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
-    const auto& inverse = std::get<BlockInverseMass>(p.mass).blocks;
-    data_->G.resize(inverse.size());
-    parallel_for(threads_, p.bodies, [&](Index j) {
-        const std::size_t at = static_cast<std::size_t>(j) * m * m;
-        Rows(data_->G.data() + at, m, m) = square_root(ConstRows(inverse.data() + at, m, m));
-    });
+    data_->G_start.assign(1, 0);
+    for (const Species& s : p.species)
+        data_->G_start.push_back(data_->G_start.back() + static_cast<std::int64_t>(s.velocities()) * s.dim);
+    data_->G.resize(static_cast<std::size_t>(data_->G_start.back()));
+    for (std::size_t k = 0; k < p.species.size(); ++k) {
+        const Species& s = p.species[k];
+        const auto& inverse = std::get<BlockInverseMass>(s.mass).blocks;
+        const int m = s.dim;
+        double* G = data_->G.data() + data_->G_start[k];
+        parallel_for(threads_, s.count, [&](Index j) {
+            const std::size_t at = static_cast<std::size_t>(j) * m * m;
+            Rows(G + at, m, m) = square_root(ConstRows(inverse.data() + at, m, m));
+        });
+    }
     data_->Hw.resize(p.H.value.size());
     parallel_for(threads_, p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const std::int64_t at = p.H.value_start[i] + static_cast<std::int64_t>(k - p.H.start[i]) * d * m;
-            const std::size_t body = static_cast<std::size_t>(p.H.body[k]) * m * m;
-            Rows(data_->Hw.data() + at, d, m).noalias() =
-                ConstRows(p.H.value.data() + at, d, m).lazyProduct(ConstRows(data_->G.data() + body, m, m));
-        }
+        for_each_entry(p, i, p.H.value.data(), [&](Index body, auto, const BodyRowsOf& A) {
+            Rows(data_->Hw.data() + (A.data() - p.H.value.data()), A.rows(), A.cols()).noalias() =
+                A.lazyProduct(root_of(body));
+        });
     });
+}
+
+/// Velocities that the mass of a species connects, piece by piece, each piece with its own factor: a rod more costs what a rod costs.
+void Delassus::factorise() {
+    Index first = 0;
+    for (const Species& s : problem_->species) {
+        const Index begin = first;
+        first += s.velocities();
+        const auto* sparse = std::get_if<SparseMass>(&s.mass);
+        if (sparse == nullptr) continue;
+        const SparseMatrix& M = sparse->M;
+        std::vector<Index> place(s.velocities(), -1), queue;
+        for (Index seed = 0; seed < s.velocities(); ++seed) {
+            if (place[seed] >= 0) continue;
+            queue.assign(1, seed);
+            place[seed] = 0;
+            for (std::size_t head = 0; head < queue.size(); ++head) {
+                for (SparseMatrix::InnerIterator it(M, queue[head]); it; ++it) {
+                    if (place[it.row()] >= 0) continue;
+                    place[it.row()] = 0;
+                    queue.push_back(static_cast<Index>(it.row()));
+                }
+            }
+            std::sort(queue.begin(), queue.end());
+            for (std::size_t k = 0; k < queue.size(); ++k) place[queue[k]] = static_cast<Index>(k);
+            std::vector<Eigen::Triplet<double>> entries;
+            for (std::size_t k = 0; k < queue.size(); ++k)
+                for (SparseMatrix::InnerIterator it(M, queue[k]); it; ++it)
+                    entries.emplace_back(place[it.row()], static_cast<Index>(k), it.value());
+            const auto size = static_cast<Eigen::Index>(queue.size());
+            SparseMatrix piece(size, size);
+            piece.setFromTriplets(entries.begin(), entries.end());
+            Component component{queue, Factor(Symmetry::positive_definite)};
+            for (Index& k : component.velocity) k += begin;
+            if (!component.factor.factorise(piece))
+                fail("mass", "the matrix is not positive definite", "check the masses and the time step");
+            data_->components.push_back(std::move(component));
+        }
+    }
 }
 
 void Delassus::compute_scales() {
     const ConeProblem& p = *problem_;
-    data_->stiffness.resize(p.blocks());
+    data_->inverse_mass.resize(p.blocks());
     data_->length.setOnes(p.blocks());
     double largest = 0;
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -146,86 +227,78 @@ void Delassus::compute_scales() {
         }
         if (torques > 0 && torque > 0 && force > 0)
             data_->length[i] = std::sqrt((force / forces) / (torque / torques));
-        data_->stiffness[i] = force / forces;
-        largest = std::max(largest, data_->stiffness[i]);
+        data_->inverse_mass[i] = force / forces;
+        largest = std::max(largest, data_->inverse_mass[i]);
     }
     largest = this->largest(largest);
     // A block between bodies that cannot move has no scale of its own: it takes the largest there is (or 1).
     for (Index i = 0; i < p.blocks(); ++i) {
-        if (!(data_->stiffness[i] > 1e-30 * largest)) data_->stiffness[i] = largest > 0 ? largest : 1.0;
+        if (!(data_->inverse_mass[i] > 1e-30 * largest)) data_->inverse_mass[i] = largest > 0 ? largest : 1.0;
     }
 }
 
 void Delassus::gather(const Vector& r, Vector& z) const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     z.resize(p.dofs());
-    parallel_for(threads_, p.bodies, [&](Index j) {
+    parallel_for(threads_, p.bodies(), [&](Index j) {
+        const auto [first, m] = p.place_of(j);
         std::array<double, max_block> sum{};
         for (Index q = data_->body_start[j]; q < data_->body_start[j + 1]; ++q) {
             const Index i = data_->body_block[q];
             const int d = p.cones[i].dim;
-            const double* A = data_->Hw.data() + p.H.value_start[i] +
-                              static_cast<std::int64_t>(data_->body_entry[q]) * d * m;
+            const double* A = data_->Hw.data() + data_->body_value[q];
             const double* ri = r.data() + p.offset[i];
             for (int a = 0; a < d; ++a) {
                 for (int c = 0; c < m; ++c) sum[c] += A[a * m + c] * ri[a];
             }
         }
-        for (int c = 0; c < m; ++c) z[static_cast<Eigen::Index>(j) * m + c] = sum[c];
+        for (int c = 0; c < m; ++c) z[first + c] = sum[c];
     });
-    if (exchange_ != nullptr) exchange_->share_bodies(z.data(), m);
+    if (exchange_ != nullptr) exchange_->share_bodies(z.data(), p.common_dim());
 }
 
 void Delassus::spread(const Vector& z, Vector& out) const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     out.resize(p.rows());
     parallel_for(threads_, p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
         std::array<double, max_block> sum{};
-        const double* A = data_->Hw.data() + p.H.value_start[i];
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k, A += d * m) {
-            const double* zj = z.data() + static_cast<std::ptrdiff_t>(p.H.body[k]) * m;
+        for_each_entry(p, i, data_->Hw.data(), [&](Index, auto place, const BodyRowsOf& A) {
+            const double* zj = z.data() + place.first;
             for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c) sum[a] += A[a * m + c] * zj[c];
+                for (int c = 0; c < place.dim; ++c) sum[a] += A(a, c) * zj[c];
             }
-        }
+        });
         for (int a = 0; a < d; ++a) out[p.offset[i] + a] = sum[a];
     });
 }
 
 void Delassus::apply_H(const Vector& v, Vector& u) const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     parallel_for(threads_, p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
         u.segment(p.offset[i], d).setZero();
-        const double* A = p.H.value.data() + p.H.value_start[i];
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k, A += d * m) {
+        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c)
-                    u[p.offset[i] + a] += A[a * m + c] * v[static_cast<Eigen::Index>(p.H.body[k]) * m + c];
+                for (int c = 0; c < place.dim; ++c) u[p.offset[i] + a] += A(a, c) * v[place.first + c];
             }
-        }
+        });
     });
 }
 
 void Delassus::compute_rounding() {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     data_->rounding.resize(p.blocks());
     parallel_for(threads_, p.blocks(), [&](Index i) {
         const int d = p.cones[i].dim;
-        const double* A = p.H.value.data() + p.H.value_start[i];
         std::array<double, max_block> terms{};
         for (int a = 0; a < d; ++a) terms[a] = std::abs(p.w[p.offset[i] + a]);
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const double* v = data_->v_free.data() + static_cast<Eigen::Index>(p.H.body[k]) * m;
+        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < d; ++a)
-                for (int c = 0; c < m; ++c, ++A) terms[a] += std::abs(*A * v[c]);
-        }
-        double largest = p.pull.size() > 0 ? stiffness(i) * p.pull[i] : 0.0;
+                for (int c = 0; c < place.dim; ++c)
+                    terms[a] += std::abs(A(a, c) * data_->v_free[place.first + c]);
+        });
+        double largest = p.pull.size() > 0 ? inverse_mass(i) * p.pull[i] : 0.0;
         for (int a = 0; a < d; ++a)
             largest = std::max(largest, terms[a] * (is_torque(p.cones[i], a) ? length(i) : 1.0));
         data_->rounding[i] = unit_of_rounding * largest + (p.w_rounding.size() > 0 ? p.w_rounding[i] : 0.0);
@@ -234,40 +307,45 @@ void Delassus::compute_rounding() {
 
 Vector Delassus::body_impulse(const Vector& r) const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     Vector impulse = Vector::Zero(p.dofs());
-    parallel_for(threads_, p.bodies, [&](Index j) {
+    parallel_for(threads_, p.bodies(), [&](Index j) {
+        const auto [first, m] = p.place_of(j);
         for (Index q = data_->body_start[j]; q < data_->body_start[j + 1]; ++q) {
             const Index i = data_->body_block[q];
             const int d = p.cones[i].dim;
-            const ConstRows A(p.H.value.data() + p.H.value_start[i] +
-                                  static_cast<std::int64_t>(data_->body_entry[q]) * d * m,
-                              d, m);
-            impulse.segment(static_cast<Eigen::Index>(j) * m, m).noalias() +=
-                A.transpose().lazyProduct(r.segment(p.offset[i], d));
+            const ConstRows A(p.H.value.data() + data_->body_value[q], d, m);
+            impulse.segment(first, m).noalias() += A.transpose().lazyProduct(r.segment(p.offset[i], d));
         }
     });
-    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), m);
+    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), p.common_dim());
     return impulse;
 }
 
-Vector Delassus::impulse_to_velocity(Vector impulse) const {
+Vector Delassus::impulse_to_velocity(const Vector& impulse) const {
     const ConeProblem& p = *problem_;
-    if (const auto* block = std::get_if<BlockInverseMass>(&p.mass)) {
-        const int m = p.body_dim;
-        Vector v(impulse.size());
-        for (Index j = 0; j < p.bodies; ++j) {
-            const ConstRows B(block->blocks.data() + static_cast<std::size_t>(j) * m * m, m, m);
-            v.segment(static_cast<Eigen::Index>(j) * m, m).noalias() =
-                B.lazyProduct(impulse.segment(static_cast<Eigen::Index>(j) * m, m));
+    Vector v(impulse.size());
+    Index first = 0;
+    for (const Species& s : p.species) {
+        const int m = s.dim;
+        if (const auto* inverse = std::get_if<BlockInverseMass>(&s.mass)) {
+            parallel_for(threads_, s.count, [&](Index j) {
+                const ConstRows B(inverse->blocks.data() + static_cast<std::size_t>(j) * m * m, m, m);
+                v.segment(first + j * m, m).noalias() = B.lazyProduct(impulse.segment(first + j * m, m));
+            });
+        } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
+            v.segment(first, s.velocities()) = sparse->inverse * impulse.segment(first, s.velocities());
         }
-        return v;
+        first += s.velocities();
     }
-    if (data_->factor) {
-        data_->factor->solve(impulse);
-        return impulse;
+    for (const Component& c : data_->components) {
+        Vector part(static_cast<Eigen::Index>(c.velocity.size()));
+        for (std::size_t k = 0; k < c.velocity.size(); ++k)
+            part[static_cast<Eigen::Index>(k)] = impulse[c.velocity[k]];
+        c.factor.solve(part);
+        for (std::size_t k = 0; k < c.velocity.size(); ++k)
+            v[c.velocity[k]] = part[static_cast<Eigen::Index>(k)];
     }
-    return std::get<SparseInverseMass>(p.mass).W * impulse;
+    return v;
 }
 
 void Delassus::apply(const Vector& r, Vector& out) const {
@@ -305,15 +383,13 @@ ConeSolution Delassus::complete(const Vector& r) const {
     solution.r = r;
     if (whitened()) {
         // v = v_free + G z, so that the exchange of ranks stays the one of the body vector z.
-        const int m = problem_->body_dim;
         Vector z;
         gather(r, z);
         solution.v = data_->v_free;
-        for (Index j = 0; j < problem_->bodies; ++j) {
-            solution.v.segment(static_cast<Eigen::Index>(j) * m, m).noalias() +=
-                ConstRows(data_->G.data() + static_cast<std::size_t>(j) * m * m, m, m)
-                    .lazyProduct(z.segment(static_cast<Eigen::Index>(j) * m, m));
-        }
+        parallel_for(threads_, problem_->bodies(), [&](Index j) {
+            const auto [first, m] = problem_->place_of(j);
+            solution.v.segment(first, m).noalias() += root_of(j).lazyProduct(z.segment(first, m));
+        });
     } else {
         solution.v = velocity_by_momentum(r);
     }
@@ -358,7 +434,6 @@ void Delassus::add_compliance(BlockSparse& W) const {
 
 BlockSparse Delassus::whitened_matrix() const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
     BlockSparse W;
     std::vector<Index> neighbours;
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -366,8 +441,7 @@ BlockSparse Delassus::whitened_matrix() const {
         neighbours.assign(1, i);
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
             const Index body = p.H.body[k];
-            const ConstRows G(data_->G.data() + static_cast<std::size_t>(body) * m * m, m, m);
-            if (G.isZero(0.0)) continue;  // a body that does not move couples nothing
+            if (root_of(body).isZero(0.0)) continue;  // a body that does not move couples nothing
             neighbours.insert(neighbours.end(), data_->body_block.begin() + data_->body_start[body],
                               data_->body_block.begin() + data_->body_start[body + 1]);
         }
@@ -378,18 +452,11 @@ BlockSparse Delassus::whitened_matrix() const {
             W.column.push_back(j);
             W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
             RowMatrix block = RowMatrix::Zero(d, e);
-            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                for (Index l = p.H.start[j]; l < p.H.start[j + 1]; ++l) {
-                    if (p.H.body[k] != p.H.body[l]) continue;
-                    const ConstRows A(data_->Hw.data() + p.H.value_start[i] +
-                                          static_cast<std::int64_t>(k - p.H.start[i]) * d * m,
-                                      d, m);
-                    const ConstRows B(data_->Hw.data() + p.H.value_start[j] +
-                                          static_cast<std::int64_t>(l - p.H.start[j]) * e * m,
-                                      e, m);
-                    block.noalias() += A.lazyProduct(B.transpose());
-                }
-            }
+            for_each_entry(p, i, data_->Hw.data(), [&](Index body, auto, const BodyRowsOf& A) {
+                for_each_entry(p, j, data_->Hw.data(), [&](Index other, auto, const BodyRowsOf& B) {
+                    if (body == other) block.noalias() += A.lazyProduct(B.transpose());
+                });
+            });
             W.value.insert(W.value.end(), block.data(), block.data() + d * e);
         }
         W.start.push_back(static_cast<Index>(W.column.size()));
@@ -397,74 +464,77 @@ BlockSparse Delassus::whitened_matrix() const {
     return W;
 }
 
+/// Blocks couple where they meet at a velocity, at velocities that a SparseInverseMass couples, or at one piece of what a SparseMass connects, in which
+/// M^-1 couples everything with everything.
 BlockSparse Delassus::coupled_matrix() const {
     const ConeProblem& p = *problem_;
-    const int m = p.body_dim;
-    std::vector<Eigen::Triplet<double>> triplets;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        const double* A = p.H.value.data() + p.H.value_start[i];
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c, ++A) {
-                    if (*A != 0) triplets.emplace_back(p.H.body[k] * m + c, p.offset[i] + a, *A);
-                }
-            }
+    // M^-1 as a sparse matrix: of a piece all of it.
+    std::vector<Eigen::Triplet<double>> entries;
+    Index first = 0;
+    for (const Species& s : p.species) {
+        const int m = s.dim;
+        if (const auto* inverse = std::get_if<BlockInverseMass>(&s.mass)) {
+            for (Index j = 0; j < s.count; ++j)
+                for (int a = 0; a < m; ++a)
+                    for (int b = 0; b < m; ++b) {
+                        const double x =
+                            inverse
+                                ->blocks[(static_cast<std::size_t>(j) * m + static_cast<std::size_t>(a)) * m +
+                                         b];
+                        if (x != 0) entries.emplace_back(first + j * m + a, first + j * m + b, x);
+                    }
+        } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
+            for (Eigen::Index j = 0; j < sparse->inverse.outerSize(); ++j)
+                for (SparseMatrix::InnerIterator it(sparse->inverse, j); it; ++it)
+                    entries.emplace_back(first + it.row(), first + it.col(), it.value());
         }
+        first += s.velocities();
+    }
+    SparseMatrix inverse(p.dofs(), p.dofs());
+    inverse.setFromTriplets(entries.begin(), entries.end());
+    entries.clear();
+    for (Index i = 0; i < p.blocks(); ++i) {
+        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
+            for (int a = 0; a < A.rows(); ++a)
+                for (int c = 0; c < place.dim; ++c)
+                    if (A(a, c) != 0) entries.emplace_back(place.first + c, p.offset[i] + a, A(a, c));
+        });
     }
     SparseMatrix Ht(p.dofs(), p.rows());
-    Ht.setFromTriplets(triplets.begin(), triplets.end());
-    SparseMatrix full;
-    if (data_->factor) {
-        // M^-1 couples everything: W is dense within what the mass connects. Columns are solved for one by one.
-        std::vector<Eigen::Triplet<double>> entries;
-        Eigen::MatrixXd column(p.dofs(), 1);
-        for (Index row = 0; row < p.rows(); ++row) {
-            column = Ht.col(row);
-            data_->factor->solve(column);
-            const Vector w = Ht.transpose() * column.col(0);
-            for (Index other = 0; other < p.rows(); ++other) {
-                if (w[other] != 0) entries.emplace_back(other, row, w[other]);
+    Ht.setFromTriplets(entries.begin(), entries.end());
+    SparseMatrix full = Ht.transpose() * inverse * Ht;
+    // Of each piece: the rows that touch it, solved for one by one, meet each other and nothing else.
+    entries.clear();
+    const Eigen::SparseMatrix<double, Eigen::RowMajor> by_velocity = Ht;
+    for (const Component& c : data_->components) {
+        std::vector<Index> rows;
+        for (const Index k : c.velocity)
+            for (decltype(by_velocity)::InnerIterator it(by_velocity, k); it; ++it)
+                rows.push_back(static_cast<Index>(it.col()));
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        Eigen::MatrixXd right = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(c.velocity.size()),
+                                                      static_cast<Eigen::Index>(rows.size()));
+        for (std::size_t k = 0; k < c.velocity.size(); ++k)
+            for (decltype(by_velocity)::InnerIterator it(by_velocity, c.velocity[k]); it; ++it) {
+                const auto column = std::lower_bound(rows.begin(), rows.end(), static_cast<Index>(it.col()));
+                right(static_cast<Eigen::Index>(k), column - rows.begin()) = it.value();
             }
-        }
-        full.resize(p.rows(), p.rows());
-        full.setFromTriplets(entries.begin(), entries.end());
-        full = SparseMatrix(0.5 * (full + SparseMatrix(full.transpose())));
-    } else {
-        full = Ht.transpose() * std::get<SparseInverseMass>(p.mass).W * Ht;
-    }
-    std::vector<Index> block_of(p.rows());
-    for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) block_of[a] = i;
-    }
-    BlockSparse W;
-    std::vector<Index> neighbours;
-    std::vector<Index> place(p.blocks(), -1);
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        neighbours.assign(1, i);
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
-            for (SparseMatrix::InnerIterator it(full, a); it; ++it) neighbours.push_back(block_of[it.row()]);
-        }
-        std::sort(neighbours.begin(), neighbours.end());
-        neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
-        for (Index j : neighbours) {
-            place[j] = static_cast<Index>(W.column.size());
-            W.column.push_back(j);
-            W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
-            W.value.resize(W.value.size() + static_cast<std::size_t>(d) * p.cones[j].dim, 0.0);
-        }
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
-            for (SparseMatrix::InnerIterator it(full, a); it; ++it) {  // column a = row a: W is symmetric
-                const Index j = block_of[it.row()];
-                W.value[W.value_start[place[j]] +
-                        static_cast<std::int64_t>(a - p.offset[i]) * p.cones[j].dim +
-                        (it.row() - p.offset[j])] = it.value();
+        Eigen::MatrixXd moved = right;
+        c.factor.solve(moved);
+        const Eigen::MatrixXd part = right.transpose() * moved;
+        for (std::size_t a = 0; a < rows.size(); ++a)
+            for (std::size_t b = 0; b < rows.size(); ++b) {
+                const auto ka = static_cast<Eigen::Index>(a), kb = static_cast<Eigen::Index>(b);
+                entries.emplace_back(rows[a], rows[b], 0.5 * (part(ka, kb) + part(kb, ka)));
             }
-        }
-        W.start.push_back(static_cast<Index>(W.column.size()));
     }
-    return W;
+    if (!entries.empty()) {
+        SparseMatrix pieces(p.rows(), p.rows());
+        pieces.setFromTriplets(entries.begin(), entries.end());
+        full = SparseMatrix(full + pieces);
+    }
+    return in_blocks(p, full);
 }
 
 double Delassus::sum(const std::function<double(Index)>& f) const {

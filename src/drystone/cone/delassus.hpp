@@ -45,8 +45,8 @@ public:
     /// Of the factorisations that solvers make. (That of a mass that couples bodies is made before this can be said, and is fast.)
     [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
     void set_arithmetic(Arithmetic arithmetic) { arithmetic_ = arithmetic; }
-    /// True if the mass is block diagonal, so that Hw exists.
-    [[nodiscard]] bool whitened() const { return !data_->Hw.empty() || problem_->H.value.empty(); }
+    /// True if bodies are separate, so that Hw exists.
+    [[nodiscard]] bool whitened() const { return data_->separate; }
     /// Hw, laid out like problem().H.value. Only if whitened().
     [[nodiscard]] const AlignedNumbers& whitened_rows() const { return data_->Hw; }
 
@@ -70,7 +70,7 @@ public:
         return Eigen::Map<const Eigen::MatrixXd>(data_->diagonal.data() + data_->diagonal_start[i], d, d);
     }
     /// The mean eigenvalue of W_ii (1 / mass) once torques are measured by length(i): the scale 1 / rho_i of eq. 11.
-    [[nodiscard]] double stiffness(Index i) const { return data_->stiffness[i]; }
+    [[nodiscard]] double inverse_mass(Index i) const { return data_->inverse_mass[i]; }
     /// Length that turns the torques of block i into forces (eq. 10); 1 for blocks without torques.
     [[nodiscard]] double length(Index i) const { return data_->length[i]; }
 
@@ -120,27 +120,39 @@ public:
 
 private:
     void whiten();
+    void factorise();
     void prepare_bodies();
     void compute_scales();
-    [[nodiscard]] Vector impulse_to_velocity(Vector impulse) const;
+    [[nodiscard]] Vector impulse_to_velocity(const Vector& impulse) const;
     [[nodiscard]] Vector body_impulse(const Vector& r) const;
     void apply_H(const Vector& v, Vector& u) const;
     [[nodiscard]] BlockSparse whitened_matrix() const;
     [[nodiscard]] BlockSparse coupled_matrix() const;
+    /// The root G of a body's inverse mass; only if whitened().
+    [[nodiscard]] BodyRowsOf root_of(Index body) const;
     void add_compliance();  // to the diagonal blocks
     void compute_rounding();
     void add_compliance(BlockSparse& W) const;
 
+    /// Velocities that a mass couples among themselves (a rod, a piece of finite elements), and its factor.
+    struct Component {
+        std::vector<Index> velocity;
+        Factor factor;
+    };
+
     /// What copies share: all that does not depend on b.
     struct Data {
-        AlignedNumbers Hw;  // whitened rows
-        AlignedNumbers G;   // per body, row by row
-        std::optional<Factor> factor;
-        std::vector<Index> body_start, body_block, body_entry;  // entries of H by body, in block order
+        bool separate = true;
+        AlignedNumbers Hw;                          // whitened rows
+        AlignedNumbers G;                           // per body, row by row
+        std::vector<std::int64_t> G_start;          // by species
+        std::vector<Component> components;          // of the species that have a SparseMass
+        std::vector<Index> body_start, body_block;  // entries of H by body, in block order
+        std::vector<std::int64_t> body_value;       // where their numbers begin
         Vector v_free;
         AlignedNumbers diagonal;
         std::vector<std::int64_t> diagonal_start;
-        Vector stiffness, length, rounding;
+        Vector inverse_mass, length, rounding;
         Vector pull, pulled;  // pull n and W (pull n); empty without pulls
         std::optional<BlockSparse> matrix;
     };

@@ -50,7 +50,7 @@ constexpr double sliding = 16;
 BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
                        double roundings) {
     const Cone& original = W.problem().cones[i];
-    const double length = W.length(i), stiffness = W.stiffness(i);
+    const double length = W.length(i), stiffness = W.inverse_mass(i);
     const Cone cone = scaled(with_torques_scaled(original, length), stiffness);
     const Index row = W.problem().offset[i];
     Small rs{}, us{}, bs{}, idle{};
@@ -88,7 +88,6 @@ double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 
 /// Squared velocities at stake at each body: the largest that a block has at stake, and the largest change of velocity by its impulses, among its blocks.
 void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
     const ConeProblem& p = W.problem();
-    const int m = p.body_dim;
     if (W.pull_impulse().size() > 0) {
         room.borne = r - W.pull_impulse();
         W.gather(room.borne, room.z);
@@ -97,21 +96,20 @@ void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
     }
     room.change.resize(p.H.body.size());
     parallel_for(W.threads(), p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        const double* A = W.whitened_rows().data() + p.H.value_start[i];
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const double* zj = room.z.data() + static_cast<std::ptrdiff_t>(p.H.body[k]) * m;
+        Index k = p.H.start[i];
+        for_each_entry(p, i, W.whitened_rows().data(), [&](Index, auto place, const BodyRowsOf& A) {
+            const double* zj = room.z.data() + place.first;
             double squared = 0;
-            for (int a = 0; a < d; ++a) {
+            for (int a = 0; a < A.rows(); ++a) {
                 double u = 0;
-                for (int c = 0; c < m; ++c, ++A) u += *A * zj[c];
+                for (int c = 0; c < place.dim; ++c) u += A(a, c) * zj[c];
                 if (is_torque(p.cones[i], a)) u *= W.length(i);
                 squared += u * u;
             }
-            room.change[k] = std::max(room.at_stake[i], squared);
-        }
+            room.change[k++] = std::max(room.at_stake[i], squared);
+        });
     });
-    room.body.assign(p.bodies, 0.0);
+    room.body.assign(p.bodies(), 0.0);
     for (std::size_t k = 0; k < room.change.size(); ++k) {
         double& stake = room.body[p.H.body[k]];
         stake = std::max(stake, room.change[k]);
@@ -183,9 +181,9 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
     auto& [natural, at_stake, impulse] = sums;
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i)) continue;
-        natural.add(room.error[i] / W.stiffness(i));
-        at_stake.add(room.at_stake[i] / W.stiffness(i));
-        impulse.add(room.impulse[i] / W.stiffness(i));
+        natural.add(room.error[i] / W.inverse_mass(i));
+        at_stake.add(room.at_stake[i] / W.inverse_mass(i));
+        impulse.add(room.impulse[i] / W.inverse_mass(i));
     }
     W.add_up(sums);
     const double error = std::sqrt(natural.value());
@@ -229,28 +227,34 @@ double bogus_residual(const Delassus& W, const Vector& r, const Vector& u, Law l
 
 /// Inertia of each velocity by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
 Vector inertia(const ConeProblem& p) {
-    if (const auto* sparse = std::get_if<SparseMass>(&p.mass)) return sparse->M.diagonal();
-    Vector inverse(p.dofs());
-    if (const auto* block = std::get_if<BlockInverseMass>(&p.mass)) {
-        const int m = p.body_dim;
-        for (Index j = 0; j < p.dofs(); ++j)
-            inverse[j] = block->blocks[static_cast<std::size_t>(j / m * m + j % m) * m + j % m];
-    } else {
-        inverse = std::get<SparseInverseMass>(p.mass).W.diagonal();
+    Vector out(p.dofs());
+    Index first = 0;
+    const auto inverse_of = [](double x) { return x > 0 ? 1 / x : 0.0; };
+    for (const Species& s : p.species) {
+        auto part = out.segment(first, s.velocities());
+        if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) {
+            part = sparse->M.diagonal();
+        } else if (const auto* block = std::get_if<BlockInverseMass>(&s.mass)) {
+            const int m = s.dim;
+            for (Index j = 0; j < s.velocities(); ++j)
+                part[j] = inverse_of(block->blocks[static_cast<std::size_t>(j / m * m + j % m) * m + j % m]);
+        } else {
+            part = std::get<SparseInverseMass>(s.mass).inverse.diagonal().unaryExpr(inverse_of);
+        }
+        first += s.velocities();
     }
-    return inverse.unaryExpr([](double x) { return x > 0 ? 1 / x : 0.0; });
+    return out;
 }
 
 /// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r, each in the
 /// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
 double momentum_residual(const Delassus& W, const ConeSolution& s) {
     const ConeProblem& p = W.problem();
-    const int m = p.body_dim;
     const Vector mass = inertia(p);
     std::array<ExactSum, 6> sums;
     auto& [defect, of_free, of_impulses, du, scale, of_b] = sums;
     const Vector implied = W.velocity_by_momentum(s.r), free = W.velocity_by_momentum(Vector::Zero(p.rows()));
-    std::vector<double> gross(p.bodies, 0.0);  // impulses at each body, as roots of energies
+    std::vector<double> gross(p.bodies(), 0.0);  // impulses at each body, as roots of energies
     for (Index i = 0; i < p.blocks(); ++i) {
         double squared = 0;
         for (int c = 0; c < p.cones[i].dim; ++c) {
@@ -258,12 +262,13 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
             squared += r * r;
         }
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
-            gross[p.H.body[k]] += std::sqrt(W.stiffness(i) * squared);
+            gross[p.H.body[k]] += std::sqrt(W.inverse_mass(i) * squared);
     }
-    for (Index j = 0; j < p.bodies; ++j) {
+    for (Index j = 0; j < p.bodies(); ++j) {
         if (!W.counts_body(j)) continue;
         double wrong = 0;
-        for (Index k = j * m; k < (j + 1) * m; ++k) {
+        const auto [first, m] = p.place_of(j);
+        for (Index k = first; k < first + m; ++k) {
             const auto energy = [&](double v) { return mass[k] * v * v; };
             wrong += energy(s.v[k] - implied[k]);
             of_free.add(energy(free[k]));
@@ -274,18 +279,17 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
     }
     for (Index i = 0; i < p.blocks(); ++i) {
         if (!W.counts(i)) continue;
-        const double* A = p.H.value.data() + p.H.value_start[i];
         const int d = p.cones[i].dim;
         BlockVector u = p.w.segment(p.offset[i], d), terms = u.cwiseAbs2();
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c, ++A) {
-                    const double term = *A * s.v[static_cast<Eigen::Index>(p.H.body[k]) * m + c];
+                for (int c = 0; c < place.dim; ++c) {
+                    const double term = A(a, c) * s.v[place.first + c];
                     u[a] += term;
                     terms[a] += term * term;
                 }
             }
-        }
+        });
         if (W.compliant()) {
             const BlockVector yielding =
                 p.compliance.segment(p.offset[i], d).cwiseProduct(s.r.segment(p.offset[i], d));
@@ -298,12 +302,12 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
         }
         for (int a = 0; a < d; ++a) {
             const double length = is_torque(p.cones[i], a) ? W.length(i) : 1.0,
-                         weight = length * length / W.stiffness(i);
+                         weight = length * length / W.inverse_mass(i);
             const double difference = s.u[p.offset[i] + a] - u[a];
             du.add(weight * difference * difference);
             scale.add(weight * terms[a]);
         }
-        of_b.add(W.b().segment(p.offset[i], d).squaredNorm() / W.stiffness(i));
+        of_b.add(W.b().segment(p.offset[i], d).squaredNorm() / W.inverse_mass(i));
     }
     W.add_up(sums);
     const auto root = [](const ExactSum& sum) { return std::sqrt(sum.value()); };

@@ -9,6 +9,55 @@
 
 namespace drystone {
 
+Index ConeProblem::bodies() const {
+    Index sum = 0;
+    for (const Species& s : species) sum += s.count;
+    return sum;
+}
+
+Index ConeProblem::dofs() const {
+    Index sum = 0;
+    for (const Species& s : species) sum += s.velocities();
+    return sum;
+}
+
+int ConeProblem::common_dim() const {
+    const int first = species.empty() ? 0 : species.front().dim;
+    return std::all_of(species.begin(), species.end(), [&](const Species& s) { return s.dim == first; })
+               ? first
+               : 0;
+}
+
+bool ConeProblem::moves(Index body) const {
+    for (const Species& s : species) {
+        if (body >= s.count) {
+            body -= s.count;
+            continue;
+        }
+        const auto* inverse = std::get_if<BlockInverseMass>(&s.mass);
+        if (inverse == nullptr) return true;
+        const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(s.dim) * s.dim;
+        const double* block = inverse->blocks.data() + body * size;
+        return std::any_of(block, block + size, [](double x) { return x != 0; });
+    }
+    return false;
+}
+
+bool ConeProblem::separate() const {
+    return std::all_of(species.begin(), species.end(), [](const Species& s) { return s.separate(); });
+}
+
+Species& ConeProblem::only() {
+    if (species.empty()) species.emplace_back();
+    return const_cast<Species&>(std::as_const(*this).only());
+}
+
+const Species& ConeProblem::only() const {
+    if (species.size() != 1)
+        fail("ConeProblem::only", std::to_string(species.size()) + " species", "name the one that is meant");
+    return species.front();
+}
+
 Vector ConeProblem::pull_impulse() const {
     Vector r = Vector::Zero(rows());
     for (Index i = 0; i < pull.size(); ++i) r[offset[i]] = pull[i];
@@ -24,10 +73,11 @@ void ConeProblem::add_block(const Cone& cone) {
 
 void ConeProblem::add_entry(Index body, std::span<const double> values) {
     if (cones.empty()) fail("ConeProblem::add_entry", "no block is open", "call add_block first");
-    const auto expected = static_cast<std::size_t>(cones.back().dim * body_dim);
+    const int velocities = species.size() > 1 ? place_of(body).dim : only().dim;
+    const auto expected = static_cast<std::size_t>(cones.back().dim * velocities);
     if (values.size() != expected) {
         fail("ConeProblem::add_entry", std::to_string(values.size()) + " values",
-             "give dim x body_dim = " + std::to_string(expected));
+             "give dim x velocities of the body = " + std::to_string(expected));
     }
     H.body.push_back(body);
     H.value.insert(H.value.end(), values.begin(), values.end());
@@ -73,44 +123,39 @@ bool is_symmetric(const SparseMatrix& A) {
     return difference.norm() <= 1e-10 * A.norm();
 }
 
-void check_mass(const ConeProblem& p, FaultList& faults) {
-    if (const auto* block = std::get_if<BlockInverseMass>(&p.mass)) {
-        const int m = p.body_dim;
-        const std::size_t expected = static_cast<std::size_t>(p.bodies) * m * m;
-        faults.expect(block->blocks.size() == expected,
-                      "mass: " + std::to_string(block->blocks.size()) +
-                          " numbers; bodies x body_dim^2 = " + std::to_string(expected));
-        if (block->blocks.size() != expected) return;
-        for (Index j = 0; j < p.bodies; ++j) {
-            const double* B = block->blocks.data() + static_cast<std::size_t>(j) * m * m;
-            double scale = 0;
-            bool good = true;
-            for (int a = 0; a < m; ++a) {
-                good = good && std::isfinite(B[a * m + a]) && B[a * m + a] >= 0;
-                // Words are made only where there is something to say: this is done for every body of every step.
-                if (good && !within(B[a * m + a]))
-                    faults.expect(false, "mass: inverse mass " + text(B[a * m + a]) + " of body " +
-                                             std::to_string(j) +
-                                             "; must be 0, or 1e-100 to 1e100: use other units");
-                scale = std::max(scale, std::abs(B[a * m + a]));
-            }
-            for (int a = 0; a < m; ++a) {
-                for (int b = 0; b < a; ++b)
-                    good = good && std::abs(B[a * m + b] - B[b * m + a]) <= 1e-10 * scale;
-            }
-            if (!good)
-                faults.expect(false,
-                              "mass: inverse mass of body " + std::to_string(j) +
-                                  " is not symmetric with a diagonal >= 0; give the inverse, row by row");
+void check_blocks(const Species& s, const BlockInverseMass& mass, Index first, FaultList& faults) {
+    const int m = s.dim;
+    const std::size_t expected = static_cast<std::size_t>(s.count) * m * m;
+    faults.expect(mass.blocks.size() == expected,
+                  "mass: " + std::to_string(mass.blocks.size()) +
+                      " numbers; bodies x velocities of one^2 = " + std::to_string(expected));
+    if (mass.blocks.size() != expected) return;
+    for (Index j = 0; j < s.count; ++j) {
+        const double* B = mass.blocks.data() + static_cast<std::size_t>(j) * m * m;
+        double scale = 0;
+        bool good = true;
+        for (int a = 0; a < m; ++a) {
+            good = good && std::isfinite(B[a * m + a]) && B[a * m + a] >= 0;
+            // Words are made only where there is something to say: this is done for every body of every step.
+            if (good && !within(B[a * m + a]))
+                faults.expect(false, "mass: inverse mass " + text(B[a * m + a]) + " of body " +
+                                         std::to_string(first + j) +
+                                         "; must be 0, or 1e-100 to 1e100: use other units");
+            scale = std::max(scale, std::abs(B[a * m + a]));
         }
-        return;
+        for (int a = 0; a < m; ++a) {
+            for (int b = 0; b < a; ++b) good = good && std::abs(B[a * m + b] - B[b * m + a]) <= 1e-10 * scale;
+        }
+        if (!good)
+            faults.expect(false, "mass: inverse mass of body " + std::to_string(first + j) +
+                                     " is not symmetric with a diagonal >= 0; give the inverse, row by row");
     }
-    const SparseMatrix& A = std::holds_alternative<SparseMass>(p.mass)
-                                ? std::get<SparseMass>(p.mass).M
-                                : std::get<SparseInverseMass>(p.mass).W;
-    faults.expect(A.rows() == p.dofs() && A.cols() == p.dofs(),
+}
+
+void check_matrix(const Species& s, const SparseMatrix& A, FaultList& faults) {
+    faults.expect(A.rows() == s.velocities() && A.cols() == s.velocities(),
                   "mass: " + std::to_string(A.rows()) + " x " + std::to_string(A.cols()) +
-                      "; must be square of size " + std::to_string(p.dofs()));
+                      "; must be square of size " + std::to_string(s.velocities()));
     if (A.rows() == A.cols())
         faults.expect(is_symmetric(A), "mass: matrix is not symmetric; give both triangles");
     bool good = true;
@@ -121,12 +166,19 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
                   "mass: a number is above 1e100, or one of the diagonal below 1e-100; use other units");
 }
 
-bool moves(const ConeProblem& p, Index body) {
-    const auto* block = std::get_if<BlockInverseMass>(&p.mass);
-    if (block == nullptr) return true;
-    const std::size_t size = static_cast<std::size_t>(p.body_dim) * p.body_dim;
-    const auto begin = block->blocks.begin() + static_cast<std::ptrdiff_t>(body * size);
-    return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(size), [](double x) { return x != 0; });
+void check_mass(const ConeProblem& p, FaultList& faults) {
+    Index first = 0;
+    for (const Species& s : p.species) {
+        faults.expect(s.dim >= 1 && s.dim <= max_block && s.count >= 0,
+                      "species: " + std::to_string(s.count) + " bodies of " + std::to_string(s.dim) +
+                          " velocities; must be 1 to " + std::to_string(max_block));
+        if (const auto* block = std::get_if<BlockInverseMass>(&s.mass))
+            check_blocks(s, *block, first, faults);
+        if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) check_matrix(s, sparse->M, faults);
+        if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass))
+            check_matrix(s, sparse->inverse, faults);
+        first += s.count;
+    }
 }
 
 void check_tiling(const ConeProblem& p, FaultList& faults) {
@@ -142,7 +194,7 @@ void check_tiling(const ConeProblem& p, FaultList& faults) {
     faults.expect(permutation,
                   "tiling: order must list every block once, and tiles and colours cover all of it");
     if (!permutation) return;
-    std::vector<Index> owner(p.bodies, -1);
+    std::vector<Index> owner(p.bodies(), -1);
     for (Index c = 0; c < t.colours(); ++c) {
         std::fill(owner.begin(), owner.end(), -1);
         for (Index tile = t.colour_start[c]; tile < t.colour_start[c + 1]; ++tile) {
@@ -150,7 +202,7 @@ void check_tiling(const ConeProblem& p, FaultList& faults) {
                 const Index i = t.order[q];
                 for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
                     const Index body = p.H.body[k];
-                    if (!moves(p, body)) continue;
+                    if (!p.moves(body)) continue;
                     faults.expect(owner[body] == -1 || owner[body] == tile,
                                   "tiling: body " + std::to_string(body) + " is in two tiles of colour " +
                                       std::to_string(c));
@@ -165,10 +217,9 @@ void check_tiling(const ConeProblem& p, FaultList& faults) {
 
 std::vector<std::string> find_faults(const ConeProblem& p) {
     FaultList faults;
-    faults.expect(p.body_dim >= 1 && p.body_dim <= max_block,
-                  "body_dim: " + std::to_string(p.body_dim) + "; must be 1 to " + std::to_string(max_block));
-    faults.expect(p.f.size() == p.dofs(), "f: " + std::to_string(p.f.size()) +
-                                              " numbers; bodies x body_dim = " + std::to_string(p.dofs()));
+    faults.expect(p.f.size() == p.dofs(),
+                  "f: " + std::to_string(p.f.size()) +
+                      " numbers; velocities of all bodies = " + std::to_string(p.dofs()));
     faults.expect(p.w.size() == p.rows(),
                   "w: " + std::to_string(p.w.size()) + " numbers; rows of H = " + std::to_string(p.rows()));
     faults.expect(p.f.allFinite(), "f: holds a number that is not finite");
@@ -202,8 +253,9 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
         sizes,
         "H: start, body, value_start and value do not fit the cones; build with add_block and add_entry");
     bool in_range = true;
-    for (Index body : p.H.body) in_range = in_range && body >= 0 && body < p.bodies;
-    faults.expect(in_range, "H: a body number is outside 0.." + std::to_string(p.bodies - 1));
+    const Index bodies = p.bodies();
+    for (Index body : p.H.body) in_range = in_range && body >= 0 && body < bodies;
+    faults.expect(in_range, "H: a body number is outside 0.." + std::to_string(bodies - 1));
     for (Index i = 0; i < p.blocks(); ++i) {
         const Cone& cone = p.cones[i];
         bool good = cone.dim >= 1 && cone.dim <= max_block;
@@ -218,6 +270,13 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
     check_mass(p, faults);
     if (sizes && in_range) {
         for (Index i = 0; i < p.blocks(); ++i) {
+            std::int64_t numbers = 0;
+            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
+                numbers += static_cast<std::int64_t>(p.cones[i].dim) * p.place_of(p.H.body[k]).dim;
+            if (p.H.value_start[i + 1] - p.H.value_start[i] != numbers)
+                faults.expect(false, "H: block " + std::to_string(i) + " holds " +
+                                         std::to_string(p.H.value_start[i + 1] - p.H.value_start[i]) +
+                                         " numbers; its bodies need " + std::to_string(numbers));
             for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
                 for (Index l = p.H.start[i]; l < k; ++l) {
                     faults.expect(p.H.body[k] != p.H.body[l],

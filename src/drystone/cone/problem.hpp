@@ -22,8 +22,8 @@ namespace drystone {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-/// Inverse mass of separate bodies: one symmetric positive semi-definite body_dim x body_dim matrix per body, row after
-/// row. Zero for a body that does not move.
+/// Inverse mass of separate bodies: one symmetric positive semi-definite dim x dim matrix per body, row after row. Zero for a body that does
+/// not move.
 struct BlockInverseMass {
     std::vector<double> blocks;
 };
@@ -36,14 +36,24 @@ struct SparseMass {
 /// The inverse mass itself as a sparse matrix, symmetric positive semi-definite, both triangles stored. With H = 1 it is a
 /// problem given by its Delassus matrix.
 struct SparseInverseMass {
-    SparseMatrix W;
+    SparseMatrix inverse;
 };
 
 using Mass = std::variant<BlockInverseMass, SparseMass, SparseInverseMass>;
 
-/// H by rows of blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix
-/// (dim_i x body_dim, row by row) begins at value[value_start[i] + (k - start[i]) dim_i body_dim]. Bodies of one block
-/// are distinct.
+/// A run of bodies of one kind.
+struct Species {
+    int dim = 6;      ///< velocities per body: 6 in 3D, 3 in 2D, 1 for anything else; 1 to 6
+    Index count = 0;  ///< of bodies
+    Mass mass;
+
+    [[nodiscard]] Index velocities() const { return count * dim; }
+    /// True if no body's impulse moves another.
+    [[nodiscard]] bool separate() const { return std::holds_alternative<BlockInverseMass>(mass); }
+};
+
+/// H by rows of blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix (dim_i x velocities of the body, row by
+/// row) follows that of the entry before, the first one of a block begins at value[value_start[i]]. Bodies of one block are distinct.
 struct BlockRows {
     std::vector<Index> start = {0};
     std::vector<Index> body;
@@ -64,10 +74,8 @@ struct Tiling {
 };
 
 struct ConeProblem {
-    int body_dim = 6;  ///< velocities per body: 6 in 3D, 3 in 2D, 1 for anything else; 1 to 6
-    Index bodies = 0;
-    Mass mass;
-    Vector f;  ///< size bodies * body_dim: M v_begin plus impulses of the known forces
+    std::vector<Species> species;  ///< bodies are numbered through them, and so are velocities
+    Vector f;                      ///< size dofs(): M v_begin plus impulses of the known forces
     BlockRows H;
     Vector w;                         ///< size rows()
     Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
@@ -86,15 +94,55 @@ struct ConeProblem {
 
     [[nodiscard]] Index blocks() const { return static_cast<Index>(cones.size()); }
     [[nodiscard]] Index rows() const { return offset.back(); }
-    [[nodiscard]] Index dofs() const { return bodies * body_dim; }
+    [[nodiscard]] Index bodies() const;
+    [[nodiscard]] Index dofs() const;
+    /// Where the velocities of a body are among all.
+    struct Place {
+        Index first = 0;
+        int dim = 0;
+    };
+    [[nodiscard]] Place place_of(Index body) const {
+        Index first = 0;
+        for (const Species& s : species) {
+            if (body < s.count) return {first + body * s.dim, s.dim};
+            body -= s.count;
+            first += s.velocities();
+        }
+        return {first, 0};
+    }
+    /// Velocities per body where all species have as many; else 0.
+    [[nodiscard]] int common_dim() const;
+    /// False if no impulse moves the body by itself: its inverse mass is zero.
+    [[nodiscard]] bool moves(Index body) const;
+    /// True if no body's impulse moves another: species are all of separate bodies.
+    [[nodiscard]] bool separate() const;
+    /// The species of a problem that has one (made where there is none yet).
+    Species& only();
+    [[nodiscard]] const Species& only() const;
     /// pull n of each block, size rows(): what r is where cohesive contacts bear nothing.
     [[nodiscard]] Vector pull_impulse() const;
 
     /// Opens the next block: append its entries with add_entry, in any number, before the next call.
     void add_block(const Cone& cone);
-    /// Entry of the newest block; `values` holds dim x body_dim numbers, row by row.
+    /// Entry of the newest block; `values` holds dim x velocities of the body numbers, row by row.
     void add_entry(Index body, std::span<const double> values);
 };
+
+/// Rows of a block on one body, dim_i x velocities of the body, and where these velocities are among all.
+using BodyRowsOf = Eigen::Map<
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>>;
+
+/// Calls f(body, place, rows) for the entries of block i. `values`: H.value, or numbers that are laid out like it.
+template <class F>
+void for_each_entry(const ConeProblem& p, Index i, const double* values, F&& f) {
+    const int d = p.cones[i].dim;
+    const double* A = values + p.H.value_start[i];
+    for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
+        const ConeProblem::Place place = p.place_of(p.H.body[k]);
+        f(p.H.body[k], place, BodyRowsOf(A, d, place.dim));
+        A += d * place.dim;
+    }
+}
 
 /// A solution, and also a warm start (then only r is read).
 struct ConeSolution {

@@ -46,8 +46,8 @@ void fill_cell(const Scene<d>& scene, double h, ConeProblem& p) {
     double mass = cell.mass;
     for (Index i = 0; i < scene.bodies.count() && cell.mass == 0; ++i)
         if (scene.bodies.is_free(i)) mass += scene.bodies.mass[i];
-    const auto at = static_cast<std::size_t>(p.bodies - 1) * n;
-    double* inverse = std::get<BlockInverseMass>(p.mass).blocks.data() + at * n;
+    const auto at = static_cast<std::size_t>(p.bodies() - 1) * n;
+    double* inverse = std::get<BlockInverseMass>(p.only().mass).blocks.data() + at * n;
     std::fill_n(inverse, n * n, 0.0);
     auto f = p.f.template tail<n>();
     f.setZero();
@@ -65,11 +65,12 @@ template <int d>
 void fill_bodies(const Scene<d>& scene, const Vector& v_free, const AssembleOptions& o, ConeProblem& p) {
     constexpr int n = body_velocities<d>;
     const Bodies<d>& bodies = scene.bodies;
-    p.body_dim = n;
-    p.bodies = bodies.count() + (scene.cell.any() ? 1 : 0);
-    if (!std::holds_alternative<BlockInverseMass>(p.mass)) p.mass = BlockInverseMass{};
-    auto& blocks = std::get<BlockInverseMass>(p.mass).blocks;
-    blocks.resize(static_cast<std::size_t>(p.bodies) * n * n);
+    Species& species = p.only();
+    species.dim = n;
+    species.count = bodies.count() + (scene.cell.any() ? 1 : 0);
+    if (!std::holds_alternative<BlockInverseMass>(species.mass)) species.mass = BlockInverseMass{};
+    auto& blocks = std::get<BlockInverseMass>(species.mass).blocks;
+    blocks.resize(static_cast<std::size_t>(species.velocities()) * n);
     p.f.resize(p.dofs());
     parallel_for(o.threads, bodies.count(), [&](Index i) {
         Eigen::Map<BodyBlock<d>> inverse(blocks.data() + static_cast<std::size_t>(i) * n * n);
@@ -209,7 +210,8 @@ void open_block(ConeProblem& p, Index i, const Cone& cone, int entries) {
     p.cones[i] = cone;
     p.offset[i + 1] = p.offset[i] + cone.dim;
     p.H.start[i + 1] = p.H.start[i] + entries;
-    p.H.value_start[i + 1] = p.H.value_start[i] + static_cast<std::int64_t>(entries) * cone.dim * p.body_dim;
+    p.H.value_start[i + 1] =
+        p.H.value_start[i] + static_cast<std::int64_t>(entries) * cone.dim * p.only().dim;
 }
 
 /// Rows, offsets and links of the joints' blocks.
@@ -324,7 +326,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
             if (!away.isZero()) {
                 w -= frame.template leftCols<d>() * known_shift_velocity(scene, away);
                 if (controlled) {  // the last entry
-                    p.H.body[p.H.start[i + 1] - 1] = p.bodies - 1;
+                    p.H.body[p.H.start[i + 1] - 1] = p.bodies() - 1;
                     std::copy_n(cell_rows<d>(scene, frame, away).data(), dim * n,
                                 p.H.value.data() + p.H.value_start[i + 1] - dim * n);
                 }

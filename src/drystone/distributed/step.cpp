@@ -149,8 +149,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
-    part.ghosts.start(problem.f.data(), problem.body_dim);
-    part.ghosts.finish(problem.f.data(), problem.body_dim);
+    part.ghosts.start(problem.f.data(), problem.common_dim());
+    part.ghosts.finish(problem.f.data(), problem.common_dim());
     const double work = weigh_cells(scene, held, grid, part);
     tile_places<d>(scene, memory.contacts, held.places, {.threads = threads}, problem.tiling, held.ours,
                    held.colours);

@@ -42,9 +42,9 @@ struct WholeBlock {
 template <int d>
 WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
                           const Held<d>& held, const Part<d>& part, const Vector& r) {
-    const int m = problem.body_dim;
+    const int m = problem.only().dim;
     const std::size_t squared = static_cast<std::size_t>(m) * m;
-    const auto& mass = std::get<BlockInverseMass>(problem.mass).blocks;
+    const auto& mass = std::get<BlockInverseMass>(problem.only().mass).blocks;
     std::vector<TilePlace<d>> place_of(contacts.size());
     for (const TilePlace<d>& place : held.places) place_of[place.contact] = place;
     std::vector<Index> in_tile(contacts.size(), 0);
@@ -53,7 +53,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
             in_tile[problem.tiling.order[q]] = q - problem.tiling.tile_start[t];
 
     Writer bodies, blocks;
-    for (Index j = 0; j < problem.bodies; ++j) {
+    for (Index j = 0; j < problem.bodies(); ++j) {
         if (part.own[j] == 0) continue;
         bodies.put(scene.bodies.id[j]);
         put(bodies, problem.f.data() + static_cast<std::ptrdiff_t>(j) * m, m);
@@ -107,17 +107,17 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
 
     WholeProblem whole;
     ConeProblem& p = whole.problem;
-    p.body_dim = m;
-    p.bodies = static_cast<Index>(all_bodies.size());
+    p.only().dim = m;
+    p.only().count = static_cast<Index>(all_bodies.size());
     p.f.resize(p.dofs());
     BlockInverseMass inverse;
-    for (Index j = 0; j < p.bodies; ++j) {
+    for (Index j = 0; j < p.bodies(); ++j) {
         std::copy(all_bodies[j].f.begin(), all_bodies[j].f.end(),
                   p.f.data() + static_cast<std::ptrdiff_t>(j) * m);
         inverse.blocks.insert(inverse.blocks.end(), all_bodies[j].inverse_mass.begin(),
                               all_bodies[j].inverse_mass.end());
     }
-    p.mass = std::move(inverse);
+    p.only().mass = std::move(inverse);
     std::vector<double> w, compliance, impulses, shift, pull;
     const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
         to.insert(to.end(), from.begin(), from.end());

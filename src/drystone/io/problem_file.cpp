@@ -88,7 +88,7 @@ std::vector<Cone> read_cones(const Group& vectors, const std::string& name, Prob
 /// Adds one block whose rows are columns [first, first + cone.dim) of A, cut into bodies; bodies without an entry that
 /// differs from zero are left out.
 void add_columns(ConeProblem& problem, const Cone& cone, const SparseMatrix& A, Eigen::Index first) {
-    const int m = problem.body_dim;
+    const int m = problem.only().dim;
     std::vector<Index> touched;
     for (int c = 0; c < cone.dim; ++c) {
         for (SparseMatrix::InnerIterator it(A, first + c); it; ++it) {
@@ -125,12 +125,13 @@ ConeProblem read_global(const Group& group, ProblemKind kind, double& asymmetry)
     asymmetry = make_symmetric(M, group.where("M"));
     const SparseMatrix H = read_matrix(group, "H", problem.f.size(), w.size());
 
-    problem.body_dim = choose_body_dim(M, dim == 2);
-    problem.bodies = static_cast<Index>(problem.f.size()) / problem.body_dim;
-    if (splits_into_blocks(M, problem.body_dim)) {
-        problem.mass = BlockInverseMass{inverse_blocks(M, problem.body_dim, group.where("M"))};
+    Species& species = problem.only();
+    species.dim = choose_body_dim(M, dim == 2);
+    species.count = static_cast<Index>(problem.f.size()) / species.dim;
+    if (splits_into_blocks(M, species.dim)) {
+        species.mass = BlockInverseMass{inverse_blocks(M, species.dim, group.where("M"))};
     } else {
-        problem.mass = SparseMass{M};
+        species.mass = SparseMass{M};
     }
     for (std::size_t i = 0; i < cones.size(); ++i)
         add_columns(problem, cones[i], H, static_cast<Eigen::Index>(i) * dim);
@@ -182,11 +183,11 @@ ConeProblem read_local(const Group& group, double& asymmetry) {
     }
 
     ConeProblem problem;
-    problem.body_dim = bilateral ? 1 : dim;
-    problem.bodies = static_cast<Index>(W.rows()) / problem.body_dim;
+    problem.only().dim = bilateral ? 1 : dim;
+    problem.only().count = static_cast<Index>(W.rows()) / problem.only().dim;
     problem.f = Vector::Zero(W.rows());
     const auto add_unit_block = [&](const Cone& cone) {
-        const int m = problem.body_dim;
+        const int m = problem.only().dim;
         const Index first = problem.rows();
         problem.add_block(cone);
         for (int c = 0; c < cone.dim; c += m) {
@@ -197,7 +198,7 @@ ConeProblem read_local(const Group& group, double& asymmetry) {
     };
     for (const Cone& cone : cones) add_unit_block(cone);
     for (Eigen::Index j = 0; j < s.size(); ++j) add_unit_block(Cone::free(1));
-    problem.mass = SparseInverseMass{std::move(W)};
+    problem.only().mass = SparseInverseMass{std::move(W)};
     problem.w.resize(q.size() + s.size());
     problem.w << q, s;
     return problem;
@@ -205,7 +206,7 @@ ConeProblem read_local(const Group& group, double& asymmetry) {
 
 /// u of the free blocks, which the layout does not store: H v + w + C r.
 void complete_free_velocities(const ConeProblem& problem, ConeSolution& solution) {
-    const int m = problem.body_dim;
+    const int m = problem.only().dim;
     for (Index i = 0; i < problem.blocks(); ++i) {
         if (problem.cones[i].kind != ConeKind::free) continue;
         const Index row = problem.offset[i];
@@ -233,7 +234,7 @@ ConeSolution read_solution(const Group& group, const ConeProblem& problem, Probl
         solution.v = solution.u - problem.w;
         if (problem.compliance.size() > 0) solution.v -= problem.compliance.cwiseProduct(solution.r);
         if (free_rows > 0) {
-            const Vector product = std::get<SparseInverseMass>(problem.mass).W * solution.r;
+            const Vector product = std::get<SparseInverseMass>(problem.only().mass).inverse * solution.r;
             solution.v.tail(free_rows) = product.tail(free_rows);
         }
     } else {

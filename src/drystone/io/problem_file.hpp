@@ -52,8 +52,8 @@ struct ProblemFile {
 
 /// Reads a problem, and refuses (Error: file, dataset, value and cure) one that is damaged, not complete or not symmetric.
 ///
-/// Bodies: a block-diagonal M becomes a BlockInverseMass with body_dim 6 if M splits into blocks of 6, otherwise 3, otherwise
-/// 1 (contacts in 2D: 3, 2, 1). An M that couples more becomes a SparseMass with body_dim 3 (2D: 2) if that divides its
+/// Bodies: a block-diagonal M becomes a BlockInverseMass of bodies with 6 velocities if M splits into blocks of 6, otherwise 3, otherwise
+/// 1 (contacts in 2D: 3, 2, 1). An M that couples more becomes a SparseMass with 3 a body (2D: 2) if that divides its
 /// size, otherwise 1. A local problem has one body per contact, of the contact's dimension; with bilateral rows, one of
 /// dimension 1 per row. M and W are made symmetric (see make_symmetric in matrix_file.hpp for what is accepted).
 ProblemFile read_problem(const std::filesystem::path& path);

@@ -71,28 +71,32 @@ bool is_rolling(const ConeProblem& problem, const Order& order) {
 /// The rows of the given blocks as columns, without zeros and without the coordinates that are fixed (may be empty).
 SparseMatrix columns_of(const ConeProblem& problem, const std::vector<Index>& blocks,
                         const std::vector<char>& fixed) {
-    const int m = problem.body_dim;
     Eigen::Index columns = 0;
     for (const Index i : blocks) columns += problem.cones[i].dim;
     SparseMatrix A(problem.dofs(), columns);
-    std::vector<Index> entries;
+    struct Entry {
+        ConeProblem::Place place;
+        const double* rows;
+    };
+    std::vector<Entry> entries;
     Eigen::Index column = 0;
     for (const Index i : blocks) {
-        const BlockRows& H = problem.H;
-        const int dim = problem.cones[i].dim;
-        entries.resize(H.start[i + 1] - H.start[i]);
-        std::iota(entries.begin(), entries.end(), H.start[i]);
-        std::sort(entries.begin(), entries.end(), [&](Index k, Index l) { return H.body[k] < H.body[l]; });
-        for (int c = 0; c < dim; ++c, ++column) {
+        entries.clear();
+        for_each_entry(problem, i, problem.H.value.data(), [&](Index, auto place, const BodyRowsOf& rows) {
+            entries.push_back({place, rows.data()});
+        });
+        std::sort(entries.begin(), entries.end(),
+                  [](const Entry& x, const Entry& y) { return x.place.first < y.place.first; });
+        for (int c = 0; c < problem.cones[i].dim; ++c, ++column) {
             A.startVec(column);
-            for (const Index k : entries) {
-                const double* row = H.value.data() + H.value_start[i] + ((k - H.start[i]) * dim + c) * m;
+            for (const Entry& entry : entries) {
+                const auto [first, m] = entry.place;
                 for (int a = 0; a < m; ++a) {
-                    const Index dof = H.body[k] * m + a;
+                    const double x = entry.rows[c * m + a];
                     // A negative zero is kept, so that reading gives back the same bits.
-                    const bool zero = row[a] == 0 && !std::signbit(row[a]);
-                    if (zero || (!fixed.empty() && fixed[dof] != 0)) continue;
-                    A.insertBack(dof, column) = row[a];
+                    const bool zero = x == 0 && !std::signbit(x);
+                    if (zero || (!fixed.empty() && fixed[first + a] != 0)) continue;
+                    A.insertBack(first + a, column) = x;
                 }
             }
         }
@@ -153,18 +157,38 @@ void write_coefficients(const Group& vectors, const ConeProblem& problem, const 
     if (kind == ProblemKind::global_rolling) vectors.write_doubles("mu_r", mu_r);
 }
 
+/// M of all species, one after the other, and which velocities do not move.
+SparseMatrix mass_of(const ConeProblem& problem, const std::string& where, std::vector<char>& fixed) {
+    SparseMatrix M(problem.dofs(), problem.dofs());
+    fixed.clear();
+    for (const Species& s : problem.species) {
+        const auto first = static_cast<Eigen::Index>(fixed.size());
+        SparseMatrix part;
+        if (const auto* mass = std::get_if<BlockInverseMass>(&s.mass)) {
+            const std::vector<char> of_species = find_fixed(mass->blocks, s.dim);
+            fixed.insert(fixed.end(), of_species.begin(), of_species.end());
+            part = mass_of_blocks(mass->blocks, s.dim, where);
+        } else {
+            fixed.resize(fixed.size() + static_cast<std::size_t>(s.velocities()), 0);
+            part = std::get<SparseMass>(s.mass).M;
+        }
+        for (Eigen::Index j = 0; j < part.outerSize(); ++j) {
+            M.startVec(first + j);
+            for (SparseMatrix::InnerIterator it(part, j); it; ++it)
+                M.insertBack(first + it.row(), first + j) = it.value();
+        }
+    }
+    M.finalize();
+    return M;
+}
+
 void write_global(const Group& group, const ConeProblem& problem, const Order& order) {
     const Group vectors = group.open_group("vectors");
     std::vector<char> fixed;
     Vector f = problem.f;
-    if (const auto* mass = std::get_if<BlockInverseMass>(&problem.mass)) {
-        fixed = find_fixed(mass->blocks, problem.body_dim);
-        for (Index dof = 0; dof < problem.dofs(); ++dof) {
-            if (fixed[dof] != 0) f[dof] = 0;
-        }
-        write_matrix(group, "M", mass_of_blocks(mass->blocks, problem.body_dim, group.where("M")));
-    } else {
-        write_matrix(group, "M", std::get<SparseMass>(problem.mass).M);
+    write_matrix(group, "M", mass_of(problem, group.where("M"), fixed));
+    for (Index dof = 0; dof < problem.dofs(); ++dof) {
+        if (fixed[dof] != 0) f[dof] = 0;
     }
     write_matrix(group, "H", columns_of(problem, order.contacts, fixed));
     write_vector(vectors, "f", f);
@@ -176,7 +200,7 @@ void write_global(const Group& group, const ConeProblem& problem, const Order& o
 
 void write_local(const Group& group, const ConeProblem& problem, const Order& order) {
     const Group vectors = group.open_group("vectors");
-    const SparseMatrix& W = std::get<SparseInverseMass>(problem.mass).W;
+    const SparseMatrix& W = std::get<SparseInverseMass>(problem.only().mass).inverse;
     write_matrix(group, "W", part_of(W, order.contact_rows, order.contact_rows));
     write_rows(vectors, "q", problem.w, order.contact_rows);
     if (order.bilateral.empty()) return;
@@ -246,9 +270,12 @@ void write_all(const std::filesystem::path& path, const ProblemFile& file, Probl
 ProblemKind kind_of(const ConeProblem& problem) {
     const Order order = order_of(problem);
     const bool rolling = is_rolling(problem, order);
-    if (!std::holds_alternative<SparseInverseMass>(problem.mass)) {
+    if (std::none_of(problem.species.begin(), problem.species.end(),
+                     [](const Species& s) { return std::holds_alternative<SparseInverseMass>(s.mass); }))
         return rolling ? ProblemKind::global_rolling : ProblemKind::global;
-    }
+    if (problem.species.size() > 1)
+        fail("mass", "a sparse inverse mass beside other bodies",
+             "FCLib's layout needs M: give a block or sparse mass");
     if (rolling)
         fail("mass", "an inverse mass with rolling contacts",
              "FCLib's layout needs M: give a block or sparse mass");

@@ -17,7 +17,7 @@ struct AutoOptions {
     double first_stage_visits = 2e7;
     int first_stage_sweeps = 3000;  ///< at least so many, whatever the size
     Index small_problem = 1000;     ///< blocks up to which everything is tried: each try takes seconds
-    /// Largest number of velocities (bodies x body_dim) for which a factorisation is thought of: about 10 s each at this size.
+    /// Largest number of velocities for which a factorisation is thought of: about 10 s each at this size.
     Index largest_factorisation = 150'000;
 };
 

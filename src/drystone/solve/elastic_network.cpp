@@ -46,10 +46,11 @@ ElasticNetwork::ElasticNetwork(const Delassus& W, Law law, const LeastEnergyOpti
     each_block([&](Index i) {
         if (is_given(i)) carried.segment(at(i), p_.cones[i].dim).setZero();
     });
-    load_norm_ = std::max(energy_norm(carried),
-                          1e-6 * std::sqrt(W_.sum([&](Index i) {
-                              return W_.stiffness(i) * carried.segment(at(i), p_.cones[i].dim).squaredNorm();
-                          })));
+    load_norm_ =
+        std::max(energy_norm(carried), 1e-6 * std::sqrt(W_.sum([&](Index i) {
+                                           return W_.inverse_mass(i) *
+                                                  carried.segment(at(i), p_.cones[i].dim).squaredNorm();
+                                       })));
 }
 
 void ElasticNetwork::set_springs(const Vector& compliance) {
@@ -144,8 +145,8 @@ void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
             r2 += std::pow(solution.r[at(i) + c] / length, 2);
         }
         if (r2 == 0) continue;  // a block that parts by itself sets no scale for the others
-        free.add(b2 / W_.stiffness(i));
-        impulse.add(r2 * W_.stiffness(i));
+        free.add(b2 / W_.inverse_mass(i));
+        impulse.add(r2 * W_.inverse_mass(i));
         count.add(1.0);
     }
     W_.add_up(sums);
@@ -160,8 +161,8 @@ void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
             return;
         }
         faces_[i] = face_of(p_.cones[i],
-                            {solution.r.data() + at(i), solution.u.data() + at(i), W_.stiffness(i),
-                             W_.length(i), noise * std::sqrt(W_.stiffness(i))},
+                            {solution.r.data() + at(i), solution.u.data() + at(i), W_.inverse_mass(i),
+                             W_.length(i), noise * std::sqrt(W_.inverse_mass(i))},
                             law);
     });
 }
@@ -182,35 +183,38 @@ void ElasticNetwork::linearise() {
 
 /// Inverse of each body's own block of the Newton matrix.
 void ElasticNetwork::prepare_bodies() {
-    const int m = p_.body_dim;
+    const double* whitened = W_.whitened_rows().data();
+    const Index bodies = p_.bodies();
     if (body_start_.empty()) {
-        body_start_.assign(static_cast<std::size_t>(p_.bodies) + 1, 0);
+        body_start_.assign(static_cast<std::size_t>(bodies) + 1, 0);
         for (Index body : p_.H.body) ++body_start_[body + 1];
-        for (Index j = 0; j < p_.bodies; ++j) body_start_[j + 1] += body_start_[j];
+        for (Index j = 0; j < bodies; ++j) body_start_[j + 1] += body_start_[j];
         body_block_.resize(p_.H.body.size());
-        body_entry_.resize(p_.H.body.size());
+        body_value_.resize(p_.H.body.size());
         std::vector<Index> next(body_start_.begin(), body_start_.end() - 1);
         for (Index i = 0; i < p_.blocks(); ++i) {
-            for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
-                const Index place = next[p_.H.body[k]]++;
+            for_each_entry(p_, i, whitened, [&](Index body, auto, const BodyRowsOf& H) {
+                const Index place = next[body]++;
                 body_block_[place] = i;
-                body_entry_[place] = k - p_.H.start[i];
-            }
+                body_value_[place] = H.data() - whitened;
+            });
         }
-        inverse_.resize(static_cast<std::size_t>(p_.bodies) * m * m);
+        inverse_start_.assign(1, 0);
+        for (Index j = 0; j < bodies; ++j)
+            inverse_start_.push_back(inverse_start_.back() + p_.place_of(j).dim * p_.place_of(j).dim);
+        inverse_.resize(static_cast<std::size_t>(inverse_start_.back()));
     }
-    parallel_for(W_.threads(), p_.bodies, [&](Index j) {
+    parallel_for(W_.threads(), bodies, [&](Index j) {
+        const int m = p_.place_of(j).dim;
         Rows A = Rows::Zero(m, m);
         for (Index k = body_start_[j]; k < body_start_[j + 1]; ++k) {
             const Index i = body_block_[k];
             const int d = p_.cones[i].dim;
-            const ConstRows H(W_.whitened_rows().data() + p_.H.value_start[i] +
-                                  static_cast<std::int64_t>(body_entry_[k]) * d * m,
-                              d, m);
+            const ConstRows H(whitened + body_value_[k], d, m);
             const Rows DH = ConstRows(D_.data() + D_start_[i], d, d).lazyProduct(H);
             A.noalias() += H.transpose().lazyProduct(DH);
         }
-        Eigen::Map<Rows> inverse(inverse_.data() + static_cast<std::size_t>(j) * m * m, m, m);
+        Eigen::Map<Rows> inverse(inverse_.data() + inverse_start_[j], m, m);
         const double trace = A.trace();
         if (!(trace > 0)) {
             inverse.setZero();
@@ -223,19 +227,17 @@ void ElasticNetwork::prepare_bodies() {
 }
 
 void ElasticNetwork::precondition(const Vector& r, Vector& z) const {
-    const int m = p_.body_dim;
     z.resize(r.size());
-    parallel_for(W_.threads(), p_.bodies, [&](Index j) {
-        const double* A = inverse_.data() + static_cast<std::size_t>(j) * m * m;
-        const double* rj = r.data() + static_cast<std::ptrdiff_t>(j) * m;
-        double* zj = z.data() + static_cast<std::ptrdiff_t>(j) * m;
+    parallel_for(W_.threads(), p_.bodies(), [&](Index j) {
+        const auto [first, m] = p_.place_of(j);
+        const double* A = inverse_.data() + inverse_start_[j];
         for (int a = 0; a < m; ++a) {
             double sum = 0;
-            for (int c = 0; c < m; ++c) sum += A[a * m + c] * rj[c];
-            zj[a] = sum;
+            for (int c = 0; c < m; ++c) sum += A[a * m + c] * r[first + c];
+            z[first + a] = sum;
         }
     });
-    if (W_.exchange() != nullptr) W_.exchange()->share_bodies(z.data(), m);
+    if (W_.exchange() != nullptr) W_.exchange()->share_bodies(z.data(), p_.common_dim());
 }
 
 /// Conjugate gradients for Hw^T D Hw p = Hw^T rho; p in step_q_, Hw p in step_x_. The residual is kept as an impulse rho, of which the

@@ -102,7 +102,8 @@ private:
     std::vector<double> D_;  // -df/dx by blocks, with the dampers
     std::vector<std::int64_t> D_start_;
     std::vector<double> inverse_;  // of the bodies' own stiffness
-    std::vector<Index> body_start_, body_block_, body_entry_;
+    std::vector<Index> body_start_, body_block_;
+    std::vector<std::int64_t> body_value_, inverse_start_;
     Vector rho_, work_, r_, z_, t_, direction_q_, direction_x_, D_direction_, step_q_, step_x_, trial_;
     int newton_steps_ = 0, conjugate_steps_ = 0;
     std::int64_t conjugate_limit_ = 200;

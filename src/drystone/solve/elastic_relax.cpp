@@ -26,7 +26,7 @@ void ElasticNetwork::load_kernel() {
         tiling_ = tiling_of(W_);
         kernel_.emplace(W_, tiling_, faces_);
     }
-    const double rigid = W_.sum([&](Index i) { return is_given(i) ? 0.0 : W_.stiffness(i); }),
+    const double rigid = W_.sum([&](Index i) { return is_given(i) ? 0.0 : W_.inverse_mass(i); }),
                  elastic = W_.sum([&](Index i) { return faces_[i].row[0]; });
     kernel_weight_ = relative_weight * rigid / elastic;
     kernel_->set_springs(kernel_weight_, opened_);

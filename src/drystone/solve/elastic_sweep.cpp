@@ -10,7 +10,7 @@
 namespace drystone {
 
 ElasticKernel::ElasticKernel(const Delassus& W, const Tiling& tiling, const std::vector<ElasticFace>& faces)
-    : W_(W), p_(W.problem()), tiling_(tiling), faces_(faces) {
+    : W_(W), p_(W.problem()), dim_(p_.common_dim()), tiling_(tiling), faces_(faces) {
     diagonal_.resize(static_cast<std::size_t>(p_.blocks()));
     local_.resize(static_cast<std::size_t>(p_.blocks()));
     blocks_.resize(static_cast<std::size_t>(p_.blocks()));
@@ -24,13 +24,12 @@ ElasticKernel::ElasticKernel(const Delassus& W, const Tiling& tiling, const std:
         b.at = at;
         b.dim = p_.cones[b.block].dim;
         b.rows = p_.H.value_start[b.block];
-        b.stiffness = W_.stiffness(b.block);
+        b.stiffness = W_.inverse_mass(b.block);
         at += b.dim;
         const ElasticFace& face = faces_[b.block];
         const Index entries = p_.H.start[b.block + 1] - p_.H.start[b.block];
-        const std::int64_t size = static_cast<std::int64_t>(b.dim) * p_.body_dim;
-        const bool small =
-            b.dim <= 3 && entries <= 2 && (p_.body_dim == 6 || (p_.body_dim == 3 && b.dim <= 2));
+        const std::int64_t size = static_cast<std::int64_t>(b.dim) * dim_;
+        const bool small = b.dim <= 3 && entries <= 2 && (dim_ == 6 || (dim_ == 3 && b.dim <= 2));
         if (small) {
             for (Index k = 0; k < entries; ++k) {
                 const double* A = W_.whitened_rows().data() + b.rows + k * size;
@@ -109,18 +108,16 @@ void ElasticKernel::store(Vector& f) const {
 }
 
 double ElasticKernel::visit_other(const Block& b, const double* previous, double& uphill) {
-    const int d = b.dim, m = p_.body_dim;
+    const int d = b.dim;
     const Index i = b.block;
-    const double* Hw = W_.whitened_rows().data() + b.rows;
+    const double* Hw = W_.whitened_rows().data();
     double* f = r.data() + b.at;
     std::array<double, max_block> x{}, next{};
-    const double* A = Hw;
-    for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
-        const double* body = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
+    for_each_entry(p_, i, Hw, [&](Index, auto place, const BodyRowsOf& A) {
         for (int a = 0; a < d; ++a) {
-            for (int c = 0; c < m; ++c) x[a] += *A++ * body[c];
+            for (int c = 0; c < place.dim; ++c) x[a] += A(a, c) * z[place.first + c];
         }
-    }
+    });
     for (int a = 0; a < d; ++a) x[a] -= diagonal_[i][a] * f[a];
     respond(local_[i], x.data(), b.push, next.data());
     double squares = 0, along = 0;
@@ -133,16 +130,14 @@ double ElasticKernel::visit_other(const Block& b, const double* previous, double
         next[a] = change;
     }
     uphill -= b.stiffness * along;
-    A = Hw;
-    for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
-        double* body = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
+    for_each_entry(p_, i, Hw, [&](Index, auto place, const BodyRowsOf& A) {
         for (int a = 0; a < d; ++a) {
-            for (int c = 0; c < m; ++c) {
-                const double part = *A++ * next[a];
-                if (part != 0) body[c] += part;  // bodies that do not move belong to no tile
+            for (int c = 0; c < place.dim; ++c) {
+                const double part = A(a, c) * next[a];
+                if (part != 0) z[place.first + c] += part;  // bodies that do not move belong to no tile
             }
         }
-    }
+    });
     return b.stiffness * squares;
 }
 

@@ -28,14 +28,14 @@ public:
         const Block& b = blocks_[q];
         if (b.kind == Kind::nothing) return 0;
         if (b.kind == Kind::other) return visit_other(b, Uphill ? previous : nullptr, uphill);
-        if (p_.body_dim == 6)
+        if (dim_ == 6)
             return b.dim == 3   ? visit_contact<3, 6>(b, Uphill ? previous : nullptr, uphill)
                    : b.dim == 2 ? visit_contact<2, 6>(b, Uphill ? previous : nullptr, uphill)
                                 : visit_contact<1, 6>(b, Uphill ? previous : nullptr, uphill);
         return b.dim == 2 ? visit_contact<2, 3>(b, Uphill ? previous : nullptr, uphill)
                           : visit_contact<1, 3>(b, Uphill ? previous : nullptr, uphill);
     }
-    [[nodiscard]] int body_stride() const { return p_.body_dim; }
+    [[nodiscard]] int body_stride() const { return dim_; }
 
     Vector r;  ///< forces, in the order of the tiling
     Vector z;  ///< body vector, see above
@@ -70,6 +70,7 @@ private:
 
     const Delassus& W_;
     const ConeProblem& p_;
+    int dim_;  // velocities per body; 0 where species differ
     const Tiling& tiling_;
     const std::vector<ElasticFace>& faces_;
     std::vector<Block> blocks_;                            // in the order of the tiling

@@ -96,7 +96,8 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
     // What the impulses of single contacts would be.
     double first_size = r.size() == 0 ? 0.0 : r.lpNorm<Eigen::Infinity>();
     for (Index i = 0; i < p.blocks(); ++i) {
-        first_size = std::max(first_size, W.b().segment(p.offset[i], p.cones[i].dim).norm() / W.stiffness(i));
+        first_size =
+            std::max(first_size, W.b().segment(p.offset[i], p.cones[i].dim).norm() / W.inverse_mass(i));
     }
     for (int outer = 1; !done; ++outer) {
         if (cadoux) {

@@ -67,7 +67,7 @@ bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vec
             const double u = W.b()[p.offset[i] + c] * (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
             sum += u * u;
         }
-        return sum / W.stiffness(i);
+        return sum / W.inverse_mass(i);
     });
     // Nearly orthogonal to b is no proof either: then `work` itself would be rounding.
     const double size = std::sqrt(W.sum([&](Index i) {
@@ -76,7 +76,7 @@ bool find_infeasibility(const Delassus& W, Law law, const Vector& direction, Vec
             const double x = r[p.offset[i] + c] / (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
             sum += x * x;
         }
-        return sum * W.stiffness(i);
+        return sum * W.inverse_mass(i);
     }));
     if (!(-work > 1e-10 * std::sqrt(free_energy) * size)) return false;
     const double rounding = W.sum([&](Index i) {
@@ -96,7 +96,7 @@ InfeasibilityWatch::InfeasibilityWatch(const Delassus& W, Law law)
     const ConeProblem& p = W.problem();
     for (Index i = 0; i < p.blocks(); ++i) {
         next_size_ =
-            std::max(next_size_, 1e3 * W.b().segment(p.offset[i], p.cones[i].dim).norm() / W.stiffness(i));
+            std::max(next_size_, 1e3 * W.b().segment(p.offset[i], p.cones[i].dim).norm() / W.inverse_mass(i));
     }
     next_size_ = W.largest(next_size_);
 }

@@ -49,7 +49,7 @@ ConicForm make_form(const Delassus& W) {
     form.fixed_value.setZero(p.rows());
     for (Index i = 0; i < p.blocks(); ++i) {
         const Cone& cone = p.cones[i];
-        const double root = std::sqrt(W.stiffness(i)), length = W.length(i);
+        const double root = std::sqrt(W.inverse_mass(i)), length = W.length(i);
         const Index at = p.offset[i];
         if (cone.kind == ConeKind::free) {
             std::fill_n(form.free.begin() + at, cone.dim, 1);
@@ -323,7 +323,7 @@ void InteriorPoint::fill_F() {
         for (int c = 0; c < p.cones[i].dim; ++c) {
             if (form_.free[at + c] == 0) continue;
             const double length = is_torque(p.cones[i], c) ? W_.length(i) : 1.0;
-            F(c, c) = length / std::sqrt(options_.bilateral_regularisation * W_.stiffness(i));
+            F(c, c) = length / std::sqrt(options_.bilateral_regularisation * W_.inverse_mass(i));
             system_.unit[at + c] = 0;
         }
     });

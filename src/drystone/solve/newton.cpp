@@ -25,7 +25,7 @@ public:
           w_(p_.rows()) {
         for (Index i = 0; i < p_.blocks(); ++i) {
             const BlockMatrix diagonal = W.diagonal(i);
-            const double floor = 1e-12 * W.stiffness(i);
+            const double floor = 1e-12 * W.inverse_mass(i);
             for (int c = 0; c < p_.cones[i].dim; ++c) w_[p_.offset[i] + c] = std::max(diagonal(c, c), floor);
             // One step per group: a disc stays a disc.
             for (const ConeGroup& g : groups_of(p_.cones[i])) {
@@ -45,7 +45,7 @@ public:
             BlockVector x(d);
             for (int c = 0; c < d; ++c) x[c] = argument(at + c, r, anchor, delta);
             F.segment(at, d) = r.segment(at, d) - image(p_.cones[i], x);
-            return W_.stiffness(i) * F.segment(at, d).squaredNorm();
+            return W_.inverse_mass(i) * F.segment(at, d).squaredNorm();
         }));
     }
 
@@ -118,28 +118,19 @@ private:
 
     /// Separate bodies: (1 + Hw^T D Hw) q = Hw^T rhs, dr = rhs - D Hw q; compliance is in D and rhs.
     bool step_by_bodies(const Vector& rhs, Vector& dr) {
-        const int m = p_.body_dim;
-        using Rows =
-            Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>;
+        const double* whitened = W_.whitened_rows().data();
         triplets_.clear();
         for (Index j = 0; j < p_.dofs(); ++j) triplets_.emplace_back(j, j, 1.0);
         for (Index i = 0; i < p_.blocks(); ++i) {
-            const int d = p_.cones[i].dim;
-            const Index first = p_.H.start[i], last = p_.H.start[i + 1];
-            auto rows = [&](Index k) {
-                return Eigen::Map<const Rows>(W_.whitened_rows().data() + p_.H.value_start[i] +
-                                                  static_cast<std::int64_t>(k - first) * d * m,
-                                              d, m);
-            };
-            for (Index k = first; k < last; ++k) {
-                for (Index l = first; l < last; ++l) {
-                    const BlockMatrix block = rows(k).transpose() * D_.block(i) * rows(l);
-                    for (int a = 0; a < m; ++a) {
-                        for (int c = 0; c < m; ++c)
-                            triplets_.emplace_back(p_.H.body[k] * m + a, p_.H.body[l] * m + c, block(a, c));
+            for_each_entry(p_, i, whitened, [&](Index, auto one, const BodyRowsOf& A) {
+                for_each_entry(p_, i, whitened, [&](Index, auto other, const BodyRowsOf& B) {
+                    const BlockMatrix block = A.transpose() * D_.block(i) * B;
+                    for (int a = 0; a < one.dim; ++a) {
+                        for (int c = 0; c < other.dim; ++c)
+                            triplets_.emplace_back(one.first + a, other.first + c, block(a, c));
                     }
-                }
-            }
+                });
+            });
         }
         system_.resize(p_.dofs(), p_.dofs());
         system_.setFromTriplets(triplets_.begin(), triplets_.end());

@@ -13,7 +13,7 @@ ScaledDual::ScaledDual(const Delassus& W, bool scaled) : W_(&W), cones_(W.proble
     if (scaled) {
         for (Index i = 0; i < p.blocks(); ++i) {
             Cone& cone = cones_[i];
-            const double root = std::sqrt(W.stiffness(i));
+            const double root = std::sqrt(W.inverse_mass(i));
             for (int c = 0; c < cone.dim; ++c)
                 scale_[p.offset[i] + c] = is_torque(cone, c) ? root / W.length(i) : root;
             cone = with_torques_scaled(cone, W.length(i));

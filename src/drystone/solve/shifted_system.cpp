@@ -72,20 +72,18 @@ ShiftedSystem::ShiftedSystem(const Delassus& W)
 
 void ShiftedSystem::analyse_bodies() {
     const ConeProblem& p = W_->problem();
-    const int m = p.body_dim;
+    const Index bodies = p.bodies();
+    const int m = p.common_dim();
     rows_ = Vector::Zero(static_cast<Eigen::Index>(W_->whitened_rows().size()));
     // A body that does not move has rows of zeros; left in, a floor would couple all that rests on it.
-    std::vector<char> moves(p.bodies, 0);
+    std::vector<char> moves(bodies, 0);
     for (Index i = 0; i < p.blocks(); ++i) {
-        const int size = p.cones[i].dim * m;
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const double* A = W_->whitened_rows().data() + p.H.value_start[i] +
-                              static_cast<std::int64_t>(k - p.H.start[i]) * size;
-            if (std::any_of(A, A + size, [](double a) { return a != 0; })) moves[p.H.body[k]] = 1;
-        }
+        for_each_entry(p, i, W_->whitened_rows().data(), [&](Index body, auto, const BodyRowsOf& A) {
+            if (!A.isZero(0.0)) moves[body] = 1;
+        });
     }
-    std::vector<std::vector<Index>> neighbours(p.bodies);
-    for (Index j = 0; j < p.bodies; ++j) neighbours[j].push_back(j);
+    std::vector<std::vector<Index>> neighbours(bodies);
+    for (Index j = 0; j < bodies; ++j) neighbours[j].push_back(j);
     for (Index i = 0; i < p.blocks(); ++i) {
         for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
             for (Index l = p.H.start[i]; l < p.H.start[i + 1]; ++l) {
@@ -94,10 +92,10 @@ void ShiftedSystem::analyse_bodies() {
             }
         }
     }
-    std::vector<Index> offset(p.bodies + 1);
-    for (Index j = 0; j < p.bodies; ++j) {
+    std::vector<Index> offset(bodies + 1);
+    for (Index j = 0; j < bodies; ++j) {
         sort_unique(neighbours[j]);
-        offset[j + 1] = offset[j] + m;
+        offset[j + 1] = offset[j] + p.place_of(j).dim;
     }
     A_ = block_pattern(neighbours, offset);
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -105,11 +103,12 @@ void ShiftedSystem::analyse_bodies() {
             for (Index l = p.H.start[i]; l < p.H.start[i + 1]; ++l) {
                 const Index a = p.H.body[k], b = p.H.body[l];
                 const auto& list = neighbours[a];
-                const bool coupled = moves[a] != 0 && moves[b] != 0;
-                pair_.push_back(
-                    coupled
-                        ? m * static_cast<Index>(std::lower_bound(list.begin(), list.end(), b) - list.begin())
-                        : -1);
+                const auto end = std::lower_bound(list.begin(), list.end(), b);
+                Index before =
+                    m * static_cast<Index>(end - list.begin());  // velocities of the neighbours before b
+                if (m == 0)
+                    for (auto j = list.begin(); j != end; ++j) before += p.place_of(*j).dim;
+                pair_.push_back(moves[a] != 0 && moves[b] != 0 ? before : -1);
             }
         }
     }
@@ -140,44 +139,29 @@ void ShiftedSystem::factorise_compliance() {
 
 void ShiftedSystem::assemble_bodies() {
     const ConeProblem& p = W_->problem();
-    const int m = p.body_dim;
+    const double* whitened = W_->whitened_rows().data();
     if (L_) factorise_compliance();
     parallel_for(W_->threads(), p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const std::int64_t at = p.H.value_start[i] + static_cast<std::int64_t>(k - p.H.start[i]) * d * m;
-            Eigen::Map<RowBlock>(rows_.data() + at, d, m).noalias() =
-                F.block(i).transpose().lazyProduct(ConstRows(W_->whitened_rows().data() + at, d, m));
-        }
-    });
-    if (L_) {
-        parallel_for(W_->threads(), p.blocks(), [&](Index i) {
-            const int d = p.cones[i].dim;
-            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                const std::int64_t at =
-                    p.H.value_start[i] + static_cast<std::int64_t>(k - p.H.start[i]) * d * m;
-                Eigen::Map<RowBlock> rows(rows_.data() + at, d, m);
-                L_->block(i).triangularView<Eigen::Lower>().solveInPlace(rows);
-            }
+        for_each_entry(p, i, whitened, [&](Index, auto, const BodyRowsOf& A) {
+            Eigen::Map<RowBlock> rows(rows_.data() + (A.data() - whitened), A.rows(), A.cols());
+            rows.noalias() = F.block(i).transpose().lazyProduct(A);
+            if (L_) L_->block(i).triangularView<Eigen::Lower>().solveInPlace(rows);
         });
-    }
+    });
     double* value = A_.valuePtr();
     std::fill(value, value + A_.nonZeros(), 0.0);
     const Index* pair = pair_.data();
     for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        const double* rows = rows_.data() + p.H.value_start[i];
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            for (Index l = p.H.start[i]; l < p.H.start[i + 1]; ++l, ++pair) {
-                if (*pair < 0) continue;
-                const ConstRows a(rows + static_cast<std::ptrdiff_t>(k - p.H.start[i]) * d * m, d, m);
-                const ConstRows b(rows + static_cast<std::ptrdiff_t>(l - p.H.start[i]) * d * m, d, m);
-                for (int c = 0; c < m; ++c) {
-                    double* column = value + A_.outerIndexPtr()[p.H.body[k] * m + c] + *pair;
-                    for (int r = 0; r < m; ++r) column[r] += b.col(r).dot(a.col(c));
+        for_each_entry(p, i, rows_.data(), [&](Index, auto at, const BodyRowsOf& a) {
+            for_each_entry(p, i, rows_.data(), [&](Index, auto, const BodyRowsOf& b) {
+                const Index place = *pair++;
+                if (place < 0) return;
+                for (int c = 0; c < at.dim; ++c) {
+                    double* column = value + A_.outerIndexPtr()[at.first + c] + place;
+                    for (int r = 0; r < b.cols(); ++r) column[r] += b.col(r).dot(a.col(c));
                 }
-            }
-        }
+            });
+        });
     }
     for (Eigen::Index c = 0; c < A_.cols(); ++c) A_.coeffRef(c, c) += 1.0;
 }

@@ -40,21 +40,19 @@ inline double copies_of(const Delassus& W, Index body) {
 /// W_ii of the split bodies; only if W.whitened().
 inline BlockMatrix split_diagonal(const Delassus& W, Index i) {
     const ConeProblem& p = W.problem();
-    const int d = p.cones[i].dim, m = p.body_dim;
+    const int d = p.cones[i].dim;
     BlockMatrix D = W.diagonal(i);
-    for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-        const double more = copies_of(W, p.H.body[k]) - 1;
-        if (more == 0) continue;
-        const double* A = W.whitened_rows().data() + p.H.value_start[i] +
-                          static_cast<std::int64_t>(k - p.H.start[i]) * d * m;
+    for_each_entry(p, i, W.whitened_rows().data(), [&](Index body, auto place, const BodyRowsOf& A) {
+        const double more = copies_of(W, body) - 1;
+        if (more == 0) return;
         for (int a = 0; a < d; ++a) {
             for (int b = 0; b < d; ++b) {
                 double product = 0;
-                for (int c = 0; c < m; ++c) product += A[a * m + c] * A[b * m + c];
+                for (int c = 0; c < place.dim; ++c) product += A(a, c) * A(b, c);
                 D(a, b) += more * product;
             }
         }
-    }
+    });
     return D;
 }
 
@@ -62,10 +60,10 @@ inline BlockMatrix split_diagonal(const Delassus& W, Index i) {
 inline void gather_split(const Delassus& W, const Vector& r, Vector& z) {
     W.gather(r, z);
     if (W.exchange() == nullptr || !W.exchange()->splits_mass()) return;
-    const int m = W.problem().body_dim;
-    for (Index j = 0; j < W.problem().bodies; ++j) {
+    for (Index j = 0; j < W.problem().bodies(); ++j) {
         const double n = copies_of(W, j);
-        if (n > 1) z.segment(static_cast<Eigen::Index>(j) * m, m) /= std::sqrt(n);
+        const auto [first, m] = W.problem().place_of(j);
+        if (n > 1) z.segment(first, m) /= std::sqrt(n);
     }
 }
 

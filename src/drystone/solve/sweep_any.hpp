@@ -26,7 +26,7 @@ public:
             const Index i = tiling.order[q];
             offset_.push_back(offset_.back() + p_.cones[i].dim);
             block_[q] = explicit_ ? W.diagonal(i) : split_diagonal(W, i);
-            block_[q].diagonal().array() += proximal_term(block_[q], W.stiffness(i), options.proximal);
+            block_[q].diagonal().array() += proximal_term(block_[q], W.inverse_mass(i), options.proximal);
         }
         place_.resize(p_.blocks());
         for (Index q = 0; q < p_.blocks(); ++q) place_[tiling.order[q]] = q;
@@ -72,22 +72,19 @@ public:
         const BlockVector change = x - old;
         r.segment(offset_[q], d) = x;
         if (!explicit_) {
-            const int m = p_.body_dim;
-            const double* A = W_.whitened_rows().data() + p_.H.value_start[i];
-            for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
-                double* zj = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
-                if (is_zero(A, d * m)) {  // a body that does not move is shared by tiles: do not touch it
-                    A += d * m;
-                    continue;
-                }
-                // Here z is not divided by sqrt(n), nor are rows multiplied: what one copy feels counts n times.
-                const double n = copies_of(W_, p_.H.body[k]);
-                for (int a = 0; a < d; ++a) {
-                    for (int c = 0; c < m; ++c, ++A) zj[c] += n * *A * change[a];
-                }
-            }
+            for_each_entry(p_, i, W_.whitened_rows().data(),
+                           [&](Index body, auto place, const BodyRowsOf& A) {
+                               if (A.isZero(0.0))
+                                   return;  // a body that does not move is shared by tiles: do not touch it
+                               double* zj = z.data() + place.first;
+                               // Here z is not divided by sqrt(n), nor are rows multiplied: what one copy feels counts n times.
+                               const double n = copies_of(W_, body);
+                               for (int a = 0; a < d; ++a) {
+                                   for (int c = 0; c < place.dim; ++c) zj[c] += n * A(a, c) * change[a];
+                               }
+                           });
         }
-        const double stiffness = W_.stiffness(i);
+        const double stiffness = W_.inverse_mass(i);
         // Torques count by the block's length, as in the referee.
         BlockVector weighted = stiffness * change;
         if (cone.kind == ConeKind::wrench) {
@@ -101,24 +98,17 @@ public:
         return weighted.dot(change);
     }
 
-    [[nodiscard]] int body_stride() const { return p_.body_dim; }
+    [[nodiscard]] int body_stride() const { return p_.common_dim(); }
     [[nodiscard]] Index row(Index q) const { return offset_[q]; }
     [[nodiscard]] double weight(Index q, Index c) const {
         const Index i = tiling_.order[q];
         const double length = is_torque(p_.cones[i], c) ? W_.length(i) : 1.0;
-        return W_.stiffness(i) / (length * length);
+        return W_.inverse_mass(i) / (length * length);
     }
 
     Vector r, z;
 
 private:
-    static bool is_zero(const double* A, int n) {
-        for (int k = 0; k < n; ++k) {
-            if (A[k] != 0) return false;
-        }
-        return true;
-    }
-
     void velocity(Index i, int d, double* u) const {
         for (int a = 0; a < d; ++a) u[a] = W_.b()[p_.offset[i] + a];
         if (explicit_) {
@@ -134,14 +124,12 @@ private:
             }
             return;
         }
-        const int m = p_.body_dim;
-        const double* A = W_.whitened_rows().data() + p_.H.value_start[i];
-        for (Index k = p_.H.start[i]; k < p_.H.start[i + 1]; ++k) {
-            const double* zj = z.data() + static_cast<std::ptrdiff_t>(p_.H.body[k]) * m;
+        for_each_entry(p_, i, W_.whitened_rows().data(), [&](Index, auto place, const BodyRowsOf& A) {
+            const double* zj = z.data() + place.first;
             for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c, ++A) u[a] += *A * zj[c];
+                for (int c = 0; c < place.dim; ++c) u[a] += A(a, c) * zj[c];
             }
-        }
+        });
         if constexpr (Compliant) {
             const double* own = r.data() + offset_[place_[i]];
             for (int a = 0; a < d; ++a) u[a] += p_.compliance[p_.offset[i] + a] * own[a];

@@ -126,7 +126,7 @@ public:
     /// True if the problem has the shape this kernel needs.
     static bool fits(const Delassus& W, const GaussSeidelOptions& options) {
         const ConeProblem& p = W.problem();
-        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.body_dim != M) return false;
+        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.common_dim() != M) return false;
         for (Index i = 0; i < p.blocks(); ++i) {
             const Cone& c = p.cones[i];
             if (c.kind != ConeKind::second_order || c.dim != D || std::isinf(c.mu())) return false;
@@ -151,8 +151,8 @@ public:
             turn(q, from.data() + p_.offset[tiling_.order[q]], r.data() + q * D, 1);
         Vector packed;
         gather_split(W_, from, packed);
-        z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
-        for (Index j = 0; j < p_.bodies; ++j) {
+        z.setZero(static_cast<Eigen::Index>(p_.bodies()) * stride);
+        for (Index j = 0; j < p_.bodies(); ++j) {
             z.segment(static_cast<Eigen::Index>(j) * stride, M) =
                 packed.segment(static_cast<Eigen::Index>(j) * M, M);
         }
@@ -296,7 +296,7 @@ private:
         const Index i = tiling_.order[q];
         Contact& c = contacts_[q];
         BlockMatrix W = split_diagonal(W_, i);
-        W.diagonal().array() += AnyKernel::proximal_term(W, W_.stiffness(i), proximal);
+        W.diagonal().array() += AnyKernel::proximal_term(W, W_.inverse_mass(i), proximal);
         const double w = W(0, 0);
         // Frame in which T is diagonal: a rotation of the tangents by an angle of this sine and cosine.
         double cosine = 1, sine = 0;
@@ -315,7 +315,7 @@ private:
         const BlockMatrix V = R * W * R.transpose();
         c.inverse_w = 1 / w;
         c.mu = p_.cones[i].mu();
-        c.stiffness = W_.stiffness(i);
+        c.stiffness = W_.inverse_mass(i);
         c.alpha = 0;
         for (int k = 0; k < D - 1; ++k) {
             c.coupling[k] = V(k + 1, 0) / w;

@@ -26,7 +26,7 @@ public:
     static std::optional<SphereKernel> make(const Delassus& W, Law law, const GaussSeidelOptions& options,
                                             const Tiling& tiling) {
         const ConeProblem& p = W.problem();
-        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.body_dim != 6) return {};
+        if (options.local.solver != LocalSolver::hybrid || !W.whitened() || p.common_dim() != 6) return {};
         if (Compliant != W.compliant()) return {};
         SphereKernel kernel(W, law, tiling);
         for (Index q = 0; q < p.blocks(); ++q) {
@@ -42,7 +42,7 @@ public:
         }
         Vector packed;
         gather_split(W_, from, packed);
-        z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
+        z.setZero(static_cast<Eigen::Index>(p_.bodies()) * stride);
         unpack(packed);
     }
 
@@ -161,7 +161,7 @@ private:
 
     /// Velocity and spin of each body, each with a zero behind it.
     void unpack(const Vector& packed) {
-        for (Index j = 0; j < p_.bodies; ++j) {
+        for (Index j = 0; j < p_.bodies(); ++j) {
             z.segment<3>(j * stride) = packed.segment<3>(j * 6);
             z.segment<3>(j * stride + 4) = packed.segment<3>(j * 6 + 3);
         }
@@ -223,7 +223,7 @@ private:
             wN += compliance_[q][0];
             wT += compliance_[q][1];
         }
-        const double extra = AnyKernel::proximal_term(std::min(wN, wT), W_.stiffness(i), proximal);
+        const double extra = AnyKernel::proximal_term(std::min(wN, wT), W_.inverse_mass(i), proximal);
         c.inverse_wN = 1 / (wN + extra);
         c.inverse_wT = 1 / (wT + extra);
         const Eigen::Vector3d free = frame(q).transpose() * W_.b().segment<3>(p_.offset[i]);

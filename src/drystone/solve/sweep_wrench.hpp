@@ -27,7 +27,7 @@ public:
                                             const Tiling& tiling) {
         const ConeProblem& p = W.problem();
         if (options.local.solver != LocalSolver::hybrid || !W.whitened() ||
-            (p.body_dim != 6 && p.body_dim != 3))
+            (p.common_dim() != 6 && p.common_dim() != 3))
             return {};
         WrenchKernel kernel(W, law, tiling);
         for (Index q = 0; q < p.blocks(); ++q) {
@@ -51,7 +51,7 @@ public:
         }
         Vector packed;
         gather_split(W_, from, packed);
-        z.setZero(static_cast<Eigen::Index>(p_.bodies) * stride);
+        z.setZero(static_cast<Eigen::Index>(p_.bodies()) * stride);
         unpack(packed);
     }
 
@@ -171,6 +171,7 @@ private:
         : W_(W),
           associated_(law == Law::associated),
           p_(W.problem()),
+          dim_(p_.common_dim()),
           tiling_(tiling),
           contacts_(p_.blocks() + contact_ahead),
           tangent_(p_.blocks()) {}
@@ -227,19 +228,19 @@ private:
 
     /// Where the components of a block are in (N, T1, T2, S, R1, R2). In the plane t2 is the z axis: T = T1, R = R2.
     [[nodiscard]] Places places(const Cone& cone) const {
-        if (p_.body_dim == 3) return {0, 1, 5};
+        if (dim_ == 3) return {0, 1, 5};
         if (cone.dim == 5) return {0, 1, 2, 4, 5};
         return {0, 1, 2, 3, 4, 5};
     }
     /// Where a body's velocity k is in its eight numbers of z.
     [[nodiscard]] int place_of_velocity(int k) const {
-        if (p_.body_dim == 3) return k < 2 ? k : 6;
+        if (dim_ == 3) return k < 2 ? k : 6;
         return k < 3 ? k : k + 1;
     }
 
     void unpack(const Vector& packed) {
-        const int m = p_.body_dim;
-        for (Index j = 0; j < p_.bodies; ++j) {
+        const int m = dim_;
+        for (Index j = 0; j < p_.bodies(); ++j) {
             for (int k = 0; k < m; ++k) z[j * stride + place_of_velocity(k)] = packed[j * m + k];
         }
     }
@@ -248,7 +249,7 @@ private:
 
     /// Sets the coefficients; false if the cone is of another kind. Zero where the block has no such group.
     bool take_cone(const Cone& cone, Contact& c) const {
-        const int tangents = p_.body_dim == 6 ? 2 : 1;
+        const int tangents = dim_ == 6 ? 2 : 1;
         switch (cone.kind) {
             case ConeKind::ray:
                 return true;
@@ -282,7 +283,7 @@ private:
 
     /// Whitened rows of entry k of block i, each in its place; absent rows and columns are zero.
     [[nodiscard]] Rows rows(Index i, Index k) const {
-        const int d = p_.cones[i].dim, m = p_.body_dim;
+        const int d = p_.cones[i].dim, m = dim_;
         const double* H =
             W_.whitened_rows().data() + p_.H.value_start[i] + static_cast<std::int64_t>(k) * d * m;
         const Places at = places(p_.cones[i]);
@@ -306,8 +307,7 @@ private:
             return;
         }
         const Eigen::Vector3d t1 = H.row(1).head<3>() / linear;
-        const Eigen::Vector3d t2 =
-            p_.body_dim == 3 ? Eigen::Vector3d(0, 0, 1) : Eigen::Vector3d(H.row(2).head<3>());
+        const Eigen::Vector3d t2 = dim_ == 3 ? Eigen::Vector3d(0, 0, 1) : Eigen::Vector3d(H.row(2).head<3>());
         tangent_[q] << t1, n.cross(t1).dot(t2) > 0 ? 1.0 : -1.0;
     }
 
@@ -371,7 +371,7 @@ private:
             const double mean = 0.5 * (wT + wR), half = std::hypot(0.5 * (wT - wR), cross);
             smallest = std::min({smallest, wS, (wT * wR - cross * cross) / (mean + half)});
         }
-        const double s = W_.stiffness(i);
+        const double s = W_.inverse_mass(i);
         const double extra = AnyKernel::proximal_term(smallest, s, proximal);
         wN += extra;
         wT += extra;
@@ -405,6 +405,7 @@ private:
     const Delassus& W_;
     bool associated_;
     const ConeProblem& p_;
+    int dim_;  // velocities per body: 6 in space, 3 in the plane
     const Tiling& tiling_;
     std::vector<Contact, HugePageAllocator<Contact>> contacts_;
     std::vector<Eigen::Vector4d> tangent_;  // t1 and the handedness of the frame

@@ -19,17 +19,10 @@ HubGraph make_graph(const Delassus& W) {
     HubGraph g;
     Index hubs = 0;
     if (W.whitened()) {
-        hubs = p.bodies;
-        const auto& inverse = std::get<BlockInverseMass>(p.mass).blocks;
-        const std::size_t size = static_cast<std::size_t>(p.body_dim) * p.body_dim;
-        auto moves = [&](Index body) {
-            return std::any_of(inverse.begin() + static_cast<std::ptrdiff_t>(body * size),
-                               inverse.begin() + static_cast<std::ptrdiff_t>((body + 1) * size),
-                               [](double x) { return x != 0; });
-        };
+        hubs = p.bodies();
         for (Index i = 0; i < p.blocks(); ++i) {
             for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                if (moves(p.H.body[k])) g.hub_of.push_back(p.H.body[k]);
+                if (p.moves(p.H.body[k])) g.hub_of.push_back(p.H.body[k]);
             }
             g.block_start.push_back(static_cast<Index>(g.hub_of.size()));
         }

@@ -8,6 +8,7 @@
 #include <Eigen/QR>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -479,6 +480,44 @@ TEST(WriteProblem, RefusesSolutionsOfTheWrongSize) {
     EXPECT_THROW(write_problem(scratch.file("problem.hdf5"), file), Error);
     file.solution = random_solution(file.problem);
     file.solution->r[0] = NAN;
+    EXPECT_THROW(write_problem(scratch.file("problem.hdf5"), file), Error);
+}
+
+/// A disk on a chain of two nodes whose mass couples them.
+ConeProblem disk_on_a_chain() {
+    ConeProblem p;
+    SparseMatrix chain(2, 2);
+    chain.insert(0, 0) = chain.insert(1, 1) = 3;
+    chain.insert(0, 1) = chain.insert(1, 0) = -2;
+    p.species = {{3, 1, BlockInverseMass{{0.5, 0, 0, 0, 0.5, 0, 0, 0, 4}}}, {1, 2, SparseMass{chain}}};
+    p.f = Vector::LinSpaced(p.dofs(), -1, 1);
+    for (const Index node : {1, 2}) {
+        p.add_block(Cone::second_order(2, 0.3));
+        p.add_entry(0, std::array{0.0, 1.0, 0.1 * node, 1.0, 0.0, 0.5});
+        p.add_entry(node, std::array{-1.0, 0.25});
+    }
+    p.w = Vector::Zero(p.rows());
+    return p;
+}
+
+TEST(WriteProblem, SeveralSpeciesBecomeOneMass) {
+    const Scratch scratch;
+    ProblemFile file;
+    file.problem = disk_on_a_chain();
+    write_problem(scratch.file("problem.hdf5"), file);
+    const ProblemFile again = read_problem(scratch.file("problem.hdf5"));
+    EXPECT_EQ(again.problem.dofs(), 5);
+    const Delassus before(file.problem), after(again.problem);
+    EXPECT_LT((before.b() - after.b()).norm(), 1e-14 * before.b().norm());
+    const SparseMatrix W = delassus_matrix(file.problem, before), V = delassus_matrix(again.problem, after);
+    EXPECT_LT((W - V).norm(), 1e-14 * W.norm());
+}
+
+TEST(WriteProblem, ASparseInverseMassBesideOtherBodiesIsRefused) {
+    const Scratch scratch;
+    ProblemFile file;
+    file.problem = disk_on_a_chain();
+    file.problem.species[1].mass = SparseInverseMass{std::get<SparseMass>(file.problem.species[1].mass).M};
     EXPECT_THROW(write_problem(scratch.file("problem.hdf5"), file), Error);
 }
 

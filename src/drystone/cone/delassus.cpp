@@ -172,6 +172,9 @@ void Delassus::whiten() {
     });
 }
 
+/// Pieces of so few velocities (rods) are factorised without MUMPS, which takes a millisecond to begin.
+constexpr Eigen::Index small_piece = 1000;
+
 /// Velocities that the mass of a species connects, piece by piece, each piece with its own factor: a rod more costs what a rod costs.
 void Delassus::factorise() {
     Index first = 0;
@@ -202,7 +205,9 @@ void Delassus::factorise() {
             const auto size = static_cast<Eigen::Index>(queue.size());
             SparseMatrix piece(size, size);
             piece.setFromTriplets(entries.begin(), entries.end());
-            Component component{queue, Factor(Symmetry::positive_definite)};
+            Component component{queue,
+                                Factor(Symmetry::positive_definite,
+                                       size <= small_piece ? Arithmetic::repeatable : Arithmetic::fast)};
             for (Index& k : component.velocity) k += begin;
             if (!component.factor.factorise(piece))
                 fail("mass", "the matrix is not positive definite", "check the masses and the time step");
@@ -468,7 +473,7 @@ BlockSparse Delassus::whitened_matrix() const {
 /// M^-1 couples everything with everything.
 BlockSparse Delassus::coupled_matrix() const {
     const ConeProblem& p = *problem_;
-    // M^-1 as a sparse matrix: of a piece all of it.
+    // M^-1 of all but the pieces, which are not formed.
     std::vector<Eigen::Triplet<double>> entries;
     Index first = 0;
     for (const Species& s : p.species) {
@@ -503,31 +508,39 @@ BlockSparse Delassus::coupled_matrix() const {
     SparseMatrix Ht(p.dofs(), p.rows());
     Ht.setFromTriplets(entries.begin(), entries.end());
     SparseMatrix full = Ht.transpose() * inverse * Ht;
-    // Of each piece: the rows that touch it, solved for one by one, meet each other and nothing else.
+    // Of each piece: the rows that touch it, solved for one by one (many at once would fill memory), meet each other and nothing else.
     entries.clear();
     const Eigen::SparseMatrix<double, Eigen::RowMajor> by_velocity = Ht;
+    std::vector<Index> place(p.dofs(), -1);  // in the piece
     for (const Component& c : data_->components) {
         std::vector<Index> rows;
-        for (const Index k : c.velocity)
-            for (decltype(by_velocity)::InnerIterator it(by_velocity, k); it; ++it)
+        for (std::size_t k = 0; k < c.velocity.size(); ++k) {
+            place[c.velocity[k]] = static_cast<Index>(k);
+            for (decltype(by_velocity)::InnerIterator it(by_velocity, c.velocity[k]); it; ++it)
                 rows.push_back(static_cast<Index>(it.col()));
+        }
         std::sort(rows.begin(), rows.end());
         rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-        Eigen::MatrixXd right = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(c.velocity.size()),
-                                                      static_cast<Eigen::Index>(rows.size()));
-        for (std::size_t k = 0; k < c.velocity.size(); ++k)
-            for (decltype(by_velocity)::InnerIterator it(by_velocity, c.velocity[k]); it; ++it) {
-                const auto column = std::lower_bound(rows.begin(), rows.end(), static_cast<Index>(it.col()));
-                right(static_cast<Eigen::Index>(k), column - rows.begin()) = it.value();
+        const auto count = static_cast<Eigen::Index>(rows.size());
+        Eigen::MatrixXd part(count, count);
+        Vector moved;
+        for (Eigen::Index b = 0; b < count; ++b) {
+            moved.setZero(static_cast<Eigen::Index>(c.velocity.size()));
+            for (SparseMatrix::InnerIterator it(Ht, rows[static_cast<std::size_t>(b)]); it; ++it)
+                if (place[it.row()] >= 0) moved[place[it.row()]] = it.value();
+            c.factor.solve(moved);
+            for (Eigen::Index a = 0; a < count; ++a) {
+                double sum = 0;
+                for (SparseMatrix::InnerIterator it(Ht, rows[static_cast<std::size_t>(a)]); it; ++it)
+                    if (place[it.row()] >= 0) sum += it.value() * moved[place[it.row()]];
+                part(a, b) = sum;
             }
-        Eigen::MatrixXd moved = right;
-        c.factor.solve(moved);
-        const Eigen::MatrixXd part = right.transpose() * moved;
-        for (std::size_t a = 0; a < rows.size(); ++a)
-            for (std::size_t b = 0; b < rows.size(); ++b) {
-                const auto ka = static_cast<Eigen::Index>(a), kb = static_cast<Eigen::Index>(b);
-                entries.emplace_back(rows[a], rows[b], 0.5 * (part(ka, kb) + part(kb, ka)));
-            }
+        }
+        for (Eigen::Index a = 0; a < count; ++a)
+            for (Eigen::Index b = 0; b < count; ++b)
+                entries.emplace_back(rows[static_cast<std::size_t>(a)], rows[static_cast<std::size_t>(b)],
+                                     0.5 * (part(a, b) + part(b, a)));
+        for (const Index k : c.velocity) place[k] = -1;
     }
     if (!entries.empty()) {
         SparseMatrix pieces(p.rows(), p.rows());

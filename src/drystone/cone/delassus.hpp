@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
     [[nodiscard]] int threads() const { return threads_; }
-    /// Of the factorisations that solvers make. (That of a mass that couples bodies is made before this can be said, and is fast.)
+    /// Of the factorisations that solvers make. (Of a mass that couples bodies: repeatable for small pieces, fast for large ones.)
     [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
     void set_arithmetic(Arithmetic arithmetic) { arithmetic_ = arithmetic; }
     /// True if bodies are separate, so that Hw exists.

@@ -239,7 +239,8 @@ bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memor
     choose_held<3>(scene, memory.reach, grid, threads, part, memory.contacts, plan.held);
     ConeProblem& problem = memory.assembled.problem;
     assemble(scene, memory.contacts, memory.v_free,
-             {.h = options.h, .theta = options.theta_or_default(), .threads = threads}, memory.assembled);
+             {.h = options.h, .theta = options.theta_or_default(), .threads = threads, .all_bodies = true},
+             memory.assembled);
     tile_places<3>(scene, memory.contacts, plan.held.places, {.threads = threads}, problem.tiling,
                    plan.held.ours, plan.held.colours);
     plan.halo = std::make_unique<Halo<3>>(scene, memory.contacts, problem, plan.held, part, problem.tiling);
@@ -293,7 +294,7 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     figures.fastest_visit = -team.largest(-figures.fastest_visit);
     if (team.count() == 1) return figures;
 
-    Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.only().count) * figures.stride);
+    Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.bodies()) * figures.stride);
     PlainExchange plain(team, plan.halo->sweep_channels(), figures.stride);
     const auto colours = static_cast<Index>(plan.halo->sweep_channels().size());
     std::array<ExactSum, 3> sums;

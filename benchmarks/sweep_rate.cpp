@@ -23,9 +23,9 @@ namespace {
 
 using namespace drystone;
 
-// Sizes of the packed contacts (Contact in sweep_rigid.hpp and sweep_spheres.hpp).
-constexpr double rigid_bytes = 384;
-constexpr double sphere_bytes = 128;
+// Sizes of the packed contacts (solve/contact_visits.hpp).
+constexpr double rigid_bytes = 192;
+constexpr double sphere_bytes = 96;
 constexpr double impulse_bytes = 2 * 24;  // read and written
 
 /// Bytes per second of a copy between two arrays of together `bytes`: read plus written.
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     packing.general = true;
     cases.push_back({"general", SweepKernel::rigid, rigid_bytes + impulse_bytes, make_packing(packing)});
     packing.general = false;
-    cases.push_back({"spheres", SweepKernel::spheres, sphere_bytes + impulse_bytes, make_packing(packing)});
+    cases.push_back({"spheres", SweepKernel::automatic, sphere_bytes + impulse_bytes, make_packing(packing)});
 
     constexpr std::size_t beyond_caches = std::size_t{1} << 30;
     double memory_bandwidth = 0;
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     for (const Case& c : cases) {
         const double used = c.updates_per_second * c.bytes;
         fmt::print("{:<9}{:>10}{:>9}{:>16.0f}{:>10.1f}{:>12.3g}{:>14.2f}{:>12.2f}{:>14.2f}\n", c.name,
-                   c.problem.blocks(), c.problem.only().count, c.bytes, c.problem.blocks() * c.bytes * 1e-6,
+                   c.problem.blocks(), c.problem.bodies(), c.bytes, c.problem.blocks() * c.bytes * 1e-6,
                    c.updates_per_second, used * 1e-9, c.copy_bandwidth * 1e-9, used / c.copy_bandwidth);
     }
     fmt::print("\nspheres_updates_per_second {:.4g}\n", cases[1].updates_per_second);

@@ -17,6 +17,7 @@ using namespace drystone::validation;
 
 /// The paper's unknowns are forces, r = h lambda: H and w times h turn the problem of a step into its problem.
 void make_unknowns_forces(ConeProblem& problem, double h) {
+    make_general(problem);
     for (double& x : problem.H.value) x *= h;
     problem.w *= h;
 }

@@ -33,7 +33,7 @@ inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& optio
     step.h = choose_step(scene, options.h, options.displacement);
     free_velocities(scene, step.h, 1.0, 1, step.v_free);
     detect<3>(scene, step.reach, options.detect, step.neighbours, step.contacts);
-    assemble(scene, step.contacts, step.v_free, {.h = step.h}, step.assembled);
+    assemble(scene, step.contacts, step.v_free, {.h = step.h, .all_bodies = true}, step.assembled);
 }
 
 /// Barboteu and Dumont (2017), section 3.2: pairs that overlap at half a step.
@@ -48,7 +48,8 @@ inline void prepare_overlapping(Scene<3>& scene, const StepOptions& options, Pap
     scene.bodies.position = position;
     scene.bodies.rotation = rotation;
     assemble(scene, step.contacts, step.v_free,
-             {.scheme = Scheme::moreau_jean, .h = step.h, .theta = options.theta_or_default()},
+             {.scheme = Scheme::moreau_jean, .h = step.h, .theta = options.theta_or_default(),
+              .all_bodies = true},
              step.assembled);
 }
 

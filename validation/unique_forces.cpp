@@ -106,8 +106,9 @@ RigidStep make_step(const PenaltyScene& from, const std::vector<Index>& order) {
             v_free[at + 1] = v_free[at + 3] = v_free[at + 5] = 0;
         }
     }
-    assemble(scene, step.contacts, v_free, {.h = step.h}, step.assembled);
+    assemble(scene, step.contacts, v_free, {.h = step.h, .all_bodies = true}, step.assembled);
     ConeProblem& problem = step.assembled.problem;
+    make_general(problem);
     auto& inverse = std::get<BlockInverseMass>(problem.only().mass).blocks;
     for (std::size_t j = 0; j < from.bodies.size(); ++j)
         if (from.bodies[j].planar)

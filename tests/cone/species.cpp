@@ -97,7 +97,7 @@ Eigen::MatrixXd dense_inverse_mass(const ConeProblem& p) {
 Eigen::MatrixXd dense_rows(const ConeProblem& p) {
     Eigen::MatrixXd H = Eigen::MatrixXd::Zero(p.rows(), p.dofs());
     for (Index i = 0; i < p.blocks(); ++i)
-        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
+        for_each_entry(p, i, [&](Index, auto place, const BodyRowsOf& A) {
             H.block(p.offset[i], place.first, A.rows(), place.dim) = A;
         });
     return H;

@@ -23,12 +23,12 @@ TEST(SphereKernel, GivesTheSweepsOfTheGeneralKernelUnderBothLaws) {
     const Delassus W(memory.assembled.problem);
     for (const Law law : {Law::coulomb, Law::associated}) {
         Vector by_kernel[2];
-        for (const SweepKernel kernel : {SweepKernel::any, SweepKernel::spheres}) {
+        for (const SweepKernel kernel : {SweepKernel::any, SweepKernel::automatic}) {
             GaussSeidelOptions sweeps;
             sweeps.kernel = kernel;
             Vector r = Vector::Zero(memory.assembled.problem.rows());
             run_sweeps(W, law, sweeps, 20, r);
-            by_kernel[kernel == SweepKernel::spheres ? 1 : 0] = r;
+            by_kernel[kernel == SweepKernel::automatic ? 1 : 0] = r;
         }
         // The same visits in the same order: they differ by rounding and by the tolerance of the general local solver.
         EXPECT_GT(by_kernel[0].norm(), 0);

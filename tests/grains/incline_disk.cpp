@@ -145,7 +145,7 @@ double fixed_point_iterations(double mu, double h) {
         // The plane is always a constraint, as in the paper: every pair is.
         const std::vector<double> reach(scene.bodies.count(), 10.0);
         detect<2>(scene, reach, {}, neighbours, contacts);
-        assemble(scene, contacts, v_free, {.h = h}, assembled);
+        assemble(scene, contacts, v_free, {.h = h, .all_bodies = true}, assembled);
         const Delassus W(assembled.problem);
         ConeSolution solution;
         for (;;) {

@@ -178,9 +178,8 @@ TEST(SolveCompliance, KernelsOfGaussSeidel) {
                 if (still) {
                     EXPECT_GT(reference.r[0], 0.01);
                 }
-                for (SweepKernel kernel : {automatic, any, explicit_matrix, rigid, spheres}) {
+                for (SweepKernel kernel : {automatic, any, explicit_matrix, rigid}) {
                     if (kernel == rigid && law == Law::associated) continue;
-                    if (kernel == spheres && (planar || still)) continue;
                     for (Acceleration acceleration :
                          {Acceleration::none, Acceleration::momentum, Acceleration::conjugate}) {
                         GaussSeidelOptions o;

@@ -47,7 +47,9 @@ ConeSolution solved(const Delassus& W, Law law, double tolerance, Vector start =
     ConeSolution solution;
     solution.r = std::move(start);
     const SolveReport report = solve(W, s, solution);
-    EXPECT_EQ(report.status, Status::solved) << report.message << " " << report.residual.value;
+    EXPECT_EQ(report.status, Status::solved)
+        << report.message << " mean " << report.residual.law.mean << " local " << report.residual.law.local
+        << " worst " << report.residual.law.worst << " momentum " << report.residual.momentum;
     return solution;
 }
 

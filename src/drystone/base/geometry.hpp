@@ -23,6 +23,9 @@ inline constexpr int spins = d == 2 ? 1 : 3;
 template <int d>
 inline constexpr int body_velocities = d + spins<d>;
 
+/// How many of a rigid body's velocities are spins: 1 of 3 in the plane, 3 of 6 in space.
+constexpr int spins_of(int velocities) { return velocities == 3 ? 1 : 3; }
+
 /// Angular velocity (rad/s), rotation vector (rad), torque or principal moments of inertia.
 template <int d>
 using Spin = Eigen::Matrix<double, spins<d>, 1>;
@@ -89,11 +92,10 @@ inline Mat<2> frame_of(const Vec<2>& n) {
     return E;
 }
 inline Mat<3> frame_of(const Vec<3>& n) {
-    Eigen::Index axis = 0;
-    n.cwiseAbs().minCoeff(&axis);
-    const Vec<3> t1 = n.cross(Vec<3>(Vec<3>::Unit(axis))).normalized();
+    // Without a root or a branch (Duff et al. 2017, Building an Orthonormal Basis, Revisited).
+    const double s = std::copysign(1.0, n[2]), a = -1 / (s + n[2]), b = n[0] * n[1] * a;
     Mat<3> E;
-    E << n.transpose(), t1.transpose(), n.cross(t1).transpose();
+    E << n[0], n[1], n[2], 1 + s * n[0] * n[0] * a, s * b, -s * n[0], b, s + n[1] * n[1] * a, -n[1];
     return E;
 }
 

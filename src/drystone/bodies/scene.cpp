@@ -211,6 +211,8 @@ Eigen::Matrix<double, 1, 1> inertia_in_world<2>(const Rotation<2>& /*rotation*/,
 
 template <>
 Eigen::Matrix<double, 3, 3> inertia_in_world<3>(const Rotation<3>& rotation, const Spin<3>& moments) {
+    if (moments[0] == moments[1] && moments[1] == moments[2])
+        return moments.asDiagonal();  // without rounding
     const Mat<3> R = matrix(rotation);
     // Six products, mirrored: symmetric to the last bit, which a product of matrices is not.
     const Mat<3> scaled = R * moments.asDiagonal();

@@ -1,7 +1,7 @@
 #include "drystone/cone/delassus.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/base/parallel.hpp"
+#include "drystone/base/parallel_sum.hpp"
 
 #include <Eigen/Eigenvalues>
 
@@ -25,6 +25,18 @@ RowMatrix square_root(const RowMatrix& A) {
     if (llt.info() == Eigen::Success) return llt.matrixL();
     const Eigen::SelfAdjointEigenSolver<RowMatrix> eigen(A);
     return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+}
+
+/// The lower triangle of L with L L^T = A, both row by row; of a matrix that is not definite the part that is left is 0.
+void root_of_inertia(const double* A, double* L) {
+    const auto root = [](double x) { return x > 0 ? std::sqrt(x) : 0.0; };
+    const auto over = [](double x, double pivot) { return pivot > 0 ? x / pivot : 0.0; };
+    L[0] = root(A[0]);
+    L[1] = over(A[1], L[0]);
+    L[2] = root(A[2] - L[1] * L[1]);
+    L[3] = over(A[3], L[0]);
+    L[4] = over(A[4] - L[3] * L[1], L[2]);
+    L[5] = root(A[5] - L[3] * L[3] - L[4] * L[4]);
 }
 
 /// A symmetric matrix of all rows by blocks.
@@ -65,54 +77,48 @@ BlockSparse in_blocks(const ConeProblem& p, const SparseMatrix& full) {
 
 }  // namespace
 
-Delassus::Delassus(const ConeProblem& problem, int threads, const Exchange* exchange)
-    : problem_(&problem),
-      threads_(resolve_threads(threads)),
-      exchange_(exchange),
-      data_(std::make_shared<Data>()) {
+void Delassus::refill(const ConeProblem& problem, int threads, const Exchange* exchange) {
+    problem_ = &problem;
+    threads_ = resolve_threads(threads);
+    exchange_ = exchange;
+    shift_.resize(0);
+    if (!data_ || data_.use_count() > 1) data_ = std::make_shared<Data>();
+    data_->components.clear();
+    data_->matrix.reset();
+    data_->dense.reset();
+    data_->tiling.reset();
+    data_->pull.resize(0);
+    data_->pulled.resize(0);
     prepare_bodies();
     data_->separate = problem.separate();
     if (data_->separate) {
-        whiten();
+        find_roots();
     } else {
         factorise();
     }
-    data_->v_free = impulse_to_velocity(problem.f);
-    b_.resize(problem.rows());
-    apply_H(data_->v_free, b_);
-    b_ += problem.w;
-    data_->diagonal_start.resize(problem.blocks() + 1);
-    data_->diagonal_start[0] = 0;
-    for (Index i = 0; i < problem.blocks(); ++i) {
-        data_->diagonal_start[i + 1] = data_->diagonal_start[i] + problem.cones[i].dim * problem.cones[i].dim;
-    }
-    data_->diagonal.assign(static_cast<std::size_t>(data_->diagonal_start.back()), 0.0);
-    if (whitened()) {
-        parallel_for(threads_, problem.blocks(), [&](Index i) {
-            const int d = problem.cones[i].dim;
-            Eigen::Map<Eigen::MatrixXd> D(data_->diagonal.data() + data_->diagonal_start[i], d, d);
-            for_each_entry(problem, i, data_->Hw.data(), [&](Index, auto, const BodyRowsOf& A) {
-                D.noalias() += A.lazyProduct(A.transpose());
-            });
-        });
-        if (compliant()) add_compliance();
-    } else {
-        const BlockSparse& W = matrix();
-        for (Index i = 0; i < problem.blocks(); ++i) {
-            const int d = problem.cones[i].dim;
-            for (Index k = W.start[i]; k < W.start[i + 1]; ++k) {
-                if (W.column[k] != i) continue;
-                std::copy_n(W.value.data() + W.value_start[k], d * d,
-                            data_->diagonal.data() + data_->diagonal_start[i]);
-            }
-        }
-    }
-    compute_scales();
+    impulse_to_velocity(problem.f, data_->v_free);
+    fill_blocks();
     if (problem.pull.size() > 0) {
         data_->pull = problem.pull_impulse();
         apply(data_->pull, data_->pulled);
     }
-    compute_rounding();
+}
+
+BlockMatrix Delassus::diagonal(Index i) const {
+    const ConeProblem& p = *problem_;
+    const int dim = p.cones[i].dim;
+    BlockMatrix D = BlockMatrix::Zero(dim, dim);
+    if (!whitened()) {
+        const BlockSparse& W = matrix();
+        for (Index k = W.start[i]; k < W.start[i + 1]; ++k)
+            if (W.column[k] == i) D = ConstRows(W.value.data() + W.value_start[k], dim, dim);
+        return D;
+    }
+    for_each_whitened(i,
+                      [&](Index, auto, const BodyRowsOf& A) { D.noalias() += A.lazyProduct(A.transpose()); });
+    if (compliant())
+        for (int c = 0; c < dim; ++c) D(c, c) += p.compliance[p.offset[i] + c];
+    return D;
 }
 
 Delassus Delassus::with_frozen_shift(const Vector& s) const {
@@ -124,52 +130,108 @@ Delassus Delassus::with_frozen_shift(const Vector& s) const {
 
 void Delassus::prepare_bodies() {
     const ConeProblem& p = *problem_;
+    Data& to = *data_;
     const Index bodies = p.bodies();
-    data_->body_start.assign(bodies + 1, 0);
-    for (Index body : p.H.body) data_->body_start[body + 1] += 1;
-    for (Index j = 0; j < bodies; ++j) data_->body_start[j + 1] += data_->body_start[j];
-    data_->body_block.resize(p.H.body.size());
-    data_->body_value.resize(p.H.body.size());
-    std::vector<Index> next(data_->body_start.begin(), data_->body_start.end() - 1);
+    to.body_start.assign(bodies + 1, 0);
+    for (Index i = 0; i < p.blocks(); ++i)
+        for_each_body(p, i, [&](Index body) { to.body_start[body + 1] += 1; });
+    for (Index j = 0; j < bodies; ++j) to.body_start[j + 1] += to.body_start[j];
+    to.body_block.resize(static_cast<std::size_t>(to.body_start[bodies]));
+    to.body_side.resize(to.body_block.size());
+    to.body_value.resize(p.H.body.empty() ? 0 : to.body_block.size());
+    // The beginnings are moved on as places are taken: in the end each is where the next began.
     for (Index i = 0; i < p.blocks(); ++i) {
-        for_each_entry(p, i, p.H.value.data(), [&](Index body, auto, const BodyRowsOf& A) {
-            const Index place = next[body]++;
-            data_->body_block[place] = i;
-            data_->body_value[place] = A.data() - p.H.value.data();
+        const auto put = [&](Index body, int side) {
+            const Index place = to.body_start[body]++;
+            to.body_block[place] = i;
+            to.body_side[place] = static_cast<std::uint8_t>(side);
+            return place;
+        };
+        p.contacts.visit(i, [&](const auto& c) {
+            if (c.a >= 0) put(c.a, 0);
+            if (c.b >= 0) put(c.b, 1);
+        });
+        for_each_entry(p, p.H, i, [&](Index body, auto, const BodyRowsOf& A) {
+            to.body_value[put(body, 2)] = A.data() - p.H.value.data();
         });
     }
+    for (Index j = bodies; j > 0; --j) to.body_start[j] = to.body_start[j - 1];
+    to.body_start[0] = 0;
 }
 
-BodyRowsOf Delassus::root_of(Index body) const {
-    std::size_t s = 0;
-    for (; body >= problem_->species[s].count; ++s) body -= problem_->species[s].count;
-    const int m = problem_->species[s].dim;
-    return {data_->G.data() + data_->G_start[s] + static_cast<std::int64_t>(body) * m * m, m, m};
-}
-
-void Delassus::whiten() {
+void Delassus::find_roots() {
     const ConeProblem& p = *problem_;
-    data_->G_start.assign(1, 0);
-    for (const Species& s : p.species)
-        data_->G_start.push_back(data_->G_start.back() + static_cast<std::int64_t>(s.velocities()) * s.dim);
-    data_->G.resize(static_cast<std::size_t>(data_->G_start.back()));
+    data_->roots.resize(p.species.size());
+    Index first = 0;
     for (std::size_t k = 0; k < p.species.size(); ++k) {
         const Species& s = p.species[k];
-        const auto& inverse = std::get<BlockInverseMass>(s.mass).blocks;
+        Roots& to = data_->roots[k];
         const int m = s.dim;
-        double* G = data_->G.data() + data_->G_start[k];
+        to.first = first;
+        to.dim = m;
+        first += s.count;
+        to.dense.clear();
+        to.mass.clear();
+        if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
+            to.moments = rigid->moments();
+            to.mass.resize(rigid->mass.size());
+            to.inertia.resize(rigid->inertia.size());
+            parallel_for(threads_, s.count, [&](Index j) {
+                to.mass[j] = std::sqrt(rigid->mass[j]);
+                if (to.moments == 1) {
+                    to.inertia[j] = std::sqrt(rigid->inertia[j]);
+                } else {
+                    root_of_inertia(rigid->inertia.data() + static_cast<std::ptrdiff_t>(j) * 6,
+                                    to.inertia.data() + static_cast<std::ptrdiff_t>(j) * 6);
+                }
+            });
+            continue;
+        }
+        const auto& inverse = std::get<BlockInverseMass>(s.mass).blocks;
+        to.dense.resize(static_cast<std::size_t>(s.velocities()) * m);
         parallel_for(threads_, s.count, [&](Index j) {
             const std::size_t at = static_cast<std::size_t>(j) * m * m;
-            Rows(G + at, m, m) = square_root(ConstRows(inverse.data() + at, m, m));
+            Rows(to.dense.data() + at, m, m) = square_root(ConstRows(inverse.data() + at, m, m));
         });
     }
-    data_->Hw.resize(p.H.value.size());
-    parallel_for(threads_, p.blocks(), [&](Index i) {
-        for_each_entry(p, i, p.H.value.data(), [&](Index body, auto, const BodyRowsOf& A) {
-            Rows(data_->Hw.data() + (A.data() - p.H.value.data()), A.rows(), A.cols()).noalias() =
-                A.lazyProduct(root_of(body));
+}
+
+std::optional<Delassus::TwoRoots> Delassus::two_roots(Index body) const {
+    const Root root = data_->root(body);
+    if (root.dense != nullptr) return std::nullopt;
+    const double* I = root.inertia;
+    if (root.moments == 6 && (I[0] != I[2] || I[2] != I[5] || I[1] != 0 || I[3] != 0 || I[4] != 0))
+        return std::nullopt;
+    return TwoRoots{root.mass, I[0]};
+}
+
+void Delassus::whiten_rows(Index body, const BodyRowsOf& A, WhiteRows& out) const {
+    const Root root = data_->root(body);
+    for (Eigen::Index a = 0; a < A.rows(); ++a)
+        root.transposed_times(A.data() + a * A.cols(), out.data() + a * A.cols());
+}
+
+const BlockRows& Delassus::dense_rows() const {
+    if (data_->dense) return *data_->dense;
+    const ConeProblem& p = *problem_;
+    BlockRows rows;
+    for (Index i = 0; i < p.blocks(); ++i) {
+        std::int64_t numbers = 0;
+        for_each_body(p, i, [&](Index body) {
+            rows.body.push_back(body);
+            numbers += static_cast<std::int64_t>(p.cones[i].dim) * p.place_of(body).dim;
         });
+        rows.start.push_back(static_cast<Index>(rows.body.size()));
+        rows.value_start.push_back(rows.value_start.back() + numbers);
+    }
+    rows.value.resize(static_cast<std::size_t>(rows.value_start.back()));
+    parallel_for(threads_, p.blocks(), [&](Index i) {
+        double* to = rows.value.data() + rows.value_start[i];
+        for_each_whitened(
+            i, [&](Index, auto, const BodyRowsOf& A) { to = std::copy_n(A.data(), A.size(), to); });
     });
+    data_->dense = std::move(rows);
+    return *data_->dense;
 }
 
 /// Pieces of so few velocities (rods) are factorised without MUMPS, which takes a millisecond to begin.
@@ -216,119 +278,237 @@ void Delassus::factorise() {
     }
 }
 
-void Delassus::compute_scales() {
+/// b, the scales and the rounding of all blocks, in one pass.
+void Delassus::fill_blocks() {
     const ConeProblem& p = *problem_;
-    data_->inverse_mass.resize(p.blocks());
-    data_->length.setOnes(p.blocks());
+    const auto blocks = static_cast<std::size_t>(p.blocks());
+    auto& scale = data_->inverse_mass;
+    scale.resize(blocks);
+    data_->rounding.resize(blocks);
+    const bool torques =
+        std::any_of(p.cones.begin(), p.cones.end(), [](const Cone& c) { return c.kind == ConeKind::wrench; });
+    data_->length.assign(torques ? blocks : 0, 1.0);
+    b_.resize(p.rows());
+    if (!whitened()) (void)matrix();  // by one thread, before all ask for its diagonal
+    const auto free = [&](Index, auto place, double* to) {
+        std::copy_n(data_->v_free.data() + place.first, place.dim, to);
+    };
+    parallel_for(threads_, p.blocks(), [&](Index i) {
+        spread_block(i, free, b_.data() + p.offset[i]);
+        for (Index c = p.offset[i]; c < p.offset[i + 1]; ++c) b_[c] += p.w[c];
+        compute_scale(i);
+        data_->rounding[i] =
+            unit_of_rounding * terms_of(i) + (p.w_rounding.size() > 0 ? p.w_rounding[i] : 0.0);
+    });
     double largest = 0;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const Cone& cone = p.cones[i];
-        const BlockMatrix D = diagonal(i);
-        double force = 0, torque = 0;
-        int forces = 0, torques = 0;
-        for (int c = 0; c < cone.dim; ++c) {
-            (is_torque(cone, c) ? torque : force) += D(c, c);
-            (is_torque(cone, c) ? torques : forces) += 1;
-        }
-        if (torques > 0 && torque > 0 && force > 0)
-            data_->length[i] = std::sqrt((force / forces) / (torque / torques));
-        data_->inverse_mass[i] = force / forces;
-        largest = std::max(largest, data_->inverse_mass[i]);
-    }
+    for (const double x : scale) largest = std::max(largest, x);
     largest = this->largest(largest);
     // A block between bodies that cannot move has no scale of its own: it takes the largest there is (or 1).
-    for (Index i = 0; i < p.blocks(); ++i) {
-        if (!(data_->inverse_mass[i] > 1e-30 * largest)) data_->inverse_mass[i] = largest > 0 ? largest : 1.0;
+    for (double& x : scale)
+        if (!(x > 1e-30 * largest)) x = largest > 0 ? largest : 1.0;
+    for (Index i = 0; i < p.pull.size(); ++i)
+        data_->rounding[i] = std::max(data_->rounding[i], unit_of_rounding * inverse_mass(i) * p.pull[i]);
+}
+
+/// inverse_mass(i) and length(i).
+void Delassus::compute_scale(Index i) {
+    const ConeProblem& p = *problem_;
+    const Cone& cone = p.cones[i];
+    if (whitened() && i < p.contacts.size() && p.H.first(i) == p.H.last(i) && cone.kind != ConeKind::wrench) {
+        data_->inverse_mass[i] = contact_scale(i);
+        return;
     }
+    const BlockMatrix D = diagonal(i);
+    double force = 0, torque = 0;
+    int forces = 0, turns = 0;
+    for (int c = 0; c < cone.dim; ++c) {
+        (is_torque(cone, c) ? torque : force) += D(c, c);
+        (is_torque(cone, c) ? turns : forces) += 1;
+    }
+    if (turns > 0 && torque > 0 && force > 0)
+        data_->length[i] = std::sqrt((force / forces) / (torque / turns));
+    data_->inverse_mass[i] = force / forces;
+}
+
+/// The largest of the terms of which b_i is the sum, torques measured by length(i).
+double Delassus::terms_of(Index i) const {
+    const ConeProblem& p = *problem_;
+    const int d = p.cones[i].dim;
+    std::array<double, max_block> terms{};
+    for (int a = 0; a < d; ++a) terms[a] = std::abs(p.w[p.offset[i] + a]);
+    // Of contacts by lengths of vectors, in whatever direction.
+    p.contacts.visit(i, [&]<int n>(const ContactRow<n>& c) {
+        double velocity = 0, turning = 0;
+        const auto side = [&](Index body, const Vec<n>& arm) {
+            if (body < 0) return;
+            const double* v = data_->v_free.data() + p.place_of(body).first;
+            const double spin = Eigen::Map<const Spin<n>>(v + n).norm();
+            velocity += Eigen::Map<const Vec<n>>(v).norm() + spin * arm.norm();
+            turning += spin;
+        };
+        side(c.a, c.arm_a);
+        side(c.b, c.arm_b);
+        for (int a = 0; a < d; ++a) terms[a] += is_torque(p.cones[i], a) ? turning : velocity;
+    });
+    for_each_entry(p, p.H, i, [&](Index, auto place, const BodyRowsOf& A) {
+        for (int a = 0; a < d; ++a)
+            for (int c = 0; c < place.dim; ++c)
+                terms[a] += std::abs(A(a, c) * data_->v_free[place.first + c]);
+    });
+    double largest = 0;
+    for (int a = 0; a < d; ++a)
+        largest = std::max(largest, terms[a] * (is_torque(p.cones[i], a) ? length(i) : 1.0));
+    return largest;
+}
+
+/// The mean of the diagonal of W_ii for a contact that bears no torques.
+double Delassus::contact_scale(Index i) const {
+    const ConeProblem& p = *problem_;
+    double sum = 0;
+    int forces = 1;
+    p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+        forces = forces_of<d>(p.cones[i]);
+        const auto side = [&](Index body, const Vec<d>& arm) {
+            if (body < 0) return;
+            if (const auto two = two_roots(body)) {
+                // Of a whole frame |arm x e|^2 adds up to d - 1 times |arm|^2.
+                const double across =
+                    forces == d ? (d - 1) * arm.squaredNorm() : torque(arm, c.normal).squaredNorm();
+                sum += forces * two->mass * two->mass + two->inertia * two->inertia * across;
+                return;
+            }
+            const Root root = data_->root(body);
+            const Mat<d> E = frame_of(c.normal);
+            for (int k = 0; k < forces; ++k) {
+                const Vec<d> e = E.row(k);
+                std::array<double, max_block> row{};
+                Eigen::Map<Vec<d>>(row.data()) = e;
+                Eigen::Map<Spin<d>>(row.data() + d) = torque(arm, e);
+                root.transposed_times(row.data(), row.data());
+                for (int x = 0; x < body_velocities<d>; ++x) sum += row[x] * row[x];
+            }
+        };
+        side(c.a, c.arm_a);
+        side(c.b, c.arm_b);
+    });
+    if (compliant())
+        for (int c = 0; c < forces; ++c) sum += p.compliance[p.offset[i] + c];
+    return sum / forces;
+}
+
+/// Calls take(body, place, sum) with the impulses of each body, added in the order of blocks.
+template <class F>
+void Delassus::sum_impulses(const Vector& r, F&& take) const {
+    const ConeProblem& p = *problem_;
+    const Data& data = *data_;
+    parallel_for(threads_, p.bodies(), [&](Index j) {
+        const auto place = p.place_of(j);
+        std::array<double, max_block> sum{};
+        for (Index q = data.body_start[j]; q < data.body_start[j + 1]; ++q) {
+            const Index i = data.body_block[q];
+            const int side = data.body_side[q], dim = p.cones[i].dim;
+            const double* ri = r.data() + p.offset[i];
+            if (side == 2) {
+                const double* A = p.H.value.data() + data.body_value[q];
+                for (int a = 0; a < dim; ++a)
+                    for (int c = 0; c < place.dim; ++c) sum[c] += A[a * place.dim + c] * ri[a];
+                continue;
+            }
+            p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+                const Wrench<d> on_a = in_world<d>(p.cones[i], c.normal, ri);
+                const Spin<d> turn = torque(side == 0 ? c.arm_a : c.arm_b, on_a.force) + on_a.torque;
+                const double sign = side == 0 ? 1 : -1;
+                for (int k = 0; k < d; ++k) sum[k] += sign * on_a.force[k];
+                for (int k = 0; k < spins<d>; ++k) sum[d + k] += sign * turn[k];
+            });
+        }
+        take(j, place, sum.data());
+    });
+}
+
+/// u = sum over the bodies of block i of its rows times velocity_of(body, place).
+template <class VelocityOf>
+void Delassus::spread_block(Index i, VelocityOf& velocity_of, double* u) const {
+    const ConeProblem& p = *problem_;
+    const Cone& cone = p.cones[i];
+    std::array<double, max_block> v;
+    std::fill_n(u, cone.dim, 0.0);
+    p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+        Wrench<d> motion;
+        const auto add = [&](Index body, const Vec<d>& arm, double sign) {
+            if (body < 0) return;
+            velocity_of(body, p.place_of(body), v.data());
+            const Spin<d> spin = Eigen::Map<const Spin<d>>(v.data() + d);
+            motion.force += sign * (Eigen::Map<const Vec<d>>(v.data()) + cross(spin, arm));
+            motion.torque += sign * spin;
+        };
+        add(c.a, c.arm_a, 1);
+        add(c.b, c.arm_b, -1);
+        in_frame<d>(cone, c.normal, motion, u);
+    });
+    for_each_entry(p, p.H, i, [&](Index body, auto place, const BodyRowsOf& A) {
+        velocity_of(body, place, v.data());
+        for (int a = 0; a < cone.dim; ++a)
+            for (int c = 0; c < place.dim; ++c) u[a] += A(a, c) * v[c];
+    });
+}
+
+template <class VelocityOf>
+void Delassus::spread_velocities(VelocityOf&& velocity_of, Vector& u) const {
+    u.resize(problem_->rows());
+    parallel_for(threads_, problem_->blocks(),
+                 [&](Index i) { spread_block(i, velocity_of, u.data() + problem_->offset[i]); });
 }
 
 void Delassus::gather(const Vector& r, Vector& z) const {
-    const ConeProblem& p = *problem_;
-    z.resize(p.dofs());
-    parallel_for(threads_, p.bodies(), [&](Index j) {
-        const auto [first, m] = p.place_of(j);
-        std::array<double, max_block> sum{};
-        for (Index q = data_->body_start[j]; q < data_->body_start[j + 1]; ++q) {
-            const Index i = data_->body_block[q];
-            const int d = p.cones[i].dim;
-            const double* A = data_->Hw.data() + data_->body_value[q];
-            const double* ri = r.data() + p.offset[i];
-            for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < m; ++c) sum[c] += A[a * m + c] * ri[a];
-            }
-        }
-        for (int c = 0; c < m; ++c) z[first + c] = sum[c];
+    z.resize(problem_->dofs());
+    sum_impulses(r, [&](Index body, auto place, const double* sum) {
+        times_transposed_root(body, sum, z.data() + place.first);
     });
-    if (exchange_ != nullptr) exchange_->share_bodies(z.data(), p.common_dim());
+    if (exchange_ != nullptr) exchange_->share_bodies(z.data(), problem_->common_dim());
 }
 
 void Delassus::spread(const Vector& z, Vector& out) const {
-    const ConeProblem& p = *problem_;
-    out.resize(p.rows());
-    parallel_for(threads_, p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        std::array<double, max_block> sum{};
-        for_each_entry(p, i, data_->Hw.data(), [&](Index, auto place, const BodyRowsOf& A) {
-            const double* zj = z.data() + place.first;
-            for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < place.dim; ++c) sum[a] += A(a, c) * zj[c];
-            }
-        });
-        for (int a = 0; a < d; ++a) out[p.offset[i] + a] = sum[a];
-    });
+    spread_velocities([&](Index body, auto place, double* v) { times_root(body, z.data() + place.first, v); },
+                      out);
 }
 
 void Delassus::apply_H(const Vector& v, Vector& u) const {
-    const ConeProblem& p = *problem_;
-    parallel_for(threads_, p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        u.segment(p.offset[i], d).setZero();
-        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
-            for (int a = 0; a < d; ++a) {
-                for (int c = 0; c < place.dim; ++c) u[p.offset[i] + a] += A(a, c) * v[place.first + c];
-            }
+    spread_velocities(
+        [&](Index, auto place, double* to) { std::copy_n(v.data() + place.first, place.dim, to); }, u);
+}
+
+void Delassus::push(const Vector& r, Vector& v) const {
+    if (!whitened()) {
+        Vector impulse = Vector::Zero(problem_->dofs());
+        sum_impulses(r, [&](Index, auto place, const double* sum) {
+            std::copy_n(sum, place.dim, impulse.data() + place.first);
         });
+        impulse_to_velocity(impulse, v);
+        return;
+    }
+    // By the whitened vector, so that the exchange of ranks stays the one of solvers.
+    gather(r, v);
+    parallel_for(threads_, problem_->bodies(), [&](Index j) {
+        double* vj = v.data() + problem_->place_of(j).first;
+        times_root(j, vj, vj);
     });
 }
 
-void Delassus::compute_rounding() {
-    const ConeProblem& p = *problem_;
-    data_->rounding.resize(p.blocks());
-    parallel_for(threads_, p.blocks(), [&](Index i) {
-        const int d = p.cones[i].dim;
-        std::array<double, max_block> terms{};
-        for (int a = 0; a < d; ++a) terms[a] = std::abs(p.w[p.offset[i] + a]);
-        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
-            for (int a = 0; a < d; ++a)
-                for (int c = 0; c < place.dim; ++c)
-                    terms[a] += std::abs(A(a, c) * data_->v_free[place.first + c]);
-        });
-        double largest = p.pull.size() > 0 ? inverse_mass(i) * p.pull[i] : 0.0;
-        for (int a = 0; a < d; ++a)
-            largest = std::max(largest, terms[a] * (is_torque(p.cones[i], a) ? length(i) : 1.0));
-        data_->rounding[i] = unit_of_rounding * largest + (p.w_rounding.size() > 0 ? p.w_rounding[i] : 0.0);
+Vector Delassus::velocity_by_momentum(const Vector& r) const {
+    Vector impulse(problem_->dofs()), v;
+    sum_impulses(r, [&](Index, auto place, const double* sum) {
+        std::copy_n(sum, place.dim, impulse.data() + place.first);
     });
+    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), problem_->common_dim());
+    impulse += problem_->f;
+    impulse_to_velocity(impulse, v);
+    return v;
 }
 
-Vector Delassus::body_impulse(const Vector& r) const {
+void Delassus::impulse_to_velocity(const Vector& impulse, Vector& v) const {
     const ConeProblem& p = *problem_;
-    Vector impulse = Vector::Zero(p.dofs());
-    parallel_for(threads_, p.bodies(), [&](Index j) {
-        const auto [first, m] = p.place_of(j);
-        for (Index q = data_->body_start[j]; q < data_->body_start[j + 1]; ++q) {
-            const Index i = data_->body_block[q];
-            const int d = p.cones[i].dim;
-            const ConstRows A(p.H.value.data() + data_->body_value[q], d, m);
-            impulse.segment(first, m).noalias() += A.transpose().lazyProduct(r.segment(p.offset[i], d));
-        }
-    });
-    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), p.common_dim());
-    return impulse;
-}
-
-Vector Delassus::impulse_to_velocity(const Vector& impulse) const {
-    const ConeProblem& p = *problem_;
-    Vector v(impulse.size());
+    v.resize(impulse.size());
     Index first = 0;
     for (const Species& s : p.species) {
         const int m = s.dim;
@@ -336,6 +516,21 @@ Vector Delassus::impulse_to_velocity(const Vector& impulse) const {
             parallel_for(threads_, s.count, [&](Index j) {
                 const ConstRows B(inverse->blocks.data() + static_cast<std::size_t>(j) * m * m, m, m);
                 v.segment(first + j * m, m).noalias() = B.lazyProduct(impulse.segment(first + j * m, m));
+            });
+        } else if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
+            const int d = m - spins_of(m), moments = rigid->moments();
+            parallel_for(threads_, s.count, [&](Index j) {
+                const double* x = impulse.data() + first + static_cast<std::ptrdiff_t>(j) * m;
+                double* y = v.data() + first + static_cast<std::ptrdiff_t>(j) * m;
+                const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(j) * moments;
+                for (int c = 0; c < d; ++c) y[c] = rigid->mass[j] * x[c];
+                if (moments == 1) {
+                    for (int c = d; c < m; ++c) y[c] = *I * x[c];
+                    return;
+                }
+                y[3] = I[0] * x[3] + I[1] * x[4] + I[3] * x[5];
+                y[4] = I[1] * x[3] + I[2] * x[4] + I[4] * x[5];
+                y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
             });
         } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
             v.segment(first, s.velocities()) = sparse->inverse * impulse.segment(first, s.velocities());
@@ -350,7 +545,6 @@ Vector Delassus::impulse_to_velocity(const Vector& impulse) const {
         for (std::size_t k = 0; k < c.velocity.size(); ++k)
             v[c.velocity[k]] = part[static_cast<Eigen::Index>(k)];
     }
-    return v;
 }
 
 void Delassus::apply(const Vector& r, Vector& out) const {
@@ -387,14 +581,8 @@ ConeSolution Delassus::complete(const Vector& r) const {
     ConeSolution solution;
     solution.r = r;
     if (whitened()) {
-        // v = v_free + G z, so that the exchange of ranks stays the one of the body vector z.
-        Vector z;
-        gather(r, z);
-        solution.v = data_->v_free;
-        parallel_for(threads_, problem_->bodies(), [&](Index j) {
-            const auto [first, m] = problem_->place_of(j);
-            solution.v.segment(first, m).noalias() += root_of(j).lazyProduct(z.segment(first, m));
-        });
+        push(r, solution.v);
+        solution.v += data_->v_free;
     } else {
         solution.v = velocity_by_momentum(r);
     }
@@ -416,15 +604,6 @@ const BlockSparse& Delassus::matrix() const {
     return *data_->matrix;
 }
 
-void Delassus::add_compliance() {
-    const ConeProblem& p = *problem_;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        double* D = data_->diagonal.data() + data_->diagonal_start[i];
-        for (int c = 0; c < d; ++c) D[c * d + c] += p.compliance[p.offset[i] + c];
-    }
-}
-
 void Delassus::add_compliance(BlockSparse& W) const {
     const ConeProblem& p = *problem_;
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -439,17 +618,16 @@ void Delassus::add_compliance(BlockSparse& W) const {
 
 BlockSparse Delassus::whitened_matrix() const {
     const ConeProblem& p = *problem_;
+    const BlockRows& rows = dense_rows();
     BlockSparse W;
     std::vector<Index> neighbours;
     for (Index i = 0; i < p.blocks(); ++i) {
         const int d = p.cones[i].dim;
         neighbours.assign(1, i);
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            const Index body = p.H.body[k];
-            if (root_of(body).isZero(0.0)) continue;  // a body that does not move couples nothing
-            neighbours.insert(neighbours.end(), data_->body_block.begin() + data_->body_start[body],
-                              data_->body_block.begin() + data_->body_start[body + 1]);
-        }
+        for_each_body(p, i, [&](Index body) {
+            if (!p.moves(body)) return;  // it couples nothing
+            for_each_block_of(body, [&](Index other) { neighbours.push_back(other); });
+        });
         std::sort(neighbours.begin(), neighbours.end());
         neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
         for (Index j : neighbours) {
@@ -457,8 +635,8 @@ BlockSparse Delassus::whitened_matrix() const {
             W.column.push_back(j);
             W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
             RowMatrix block = RowMatrix::Zero(d, e);
-            for_each_entry(p, i, data_->Hw.data(), [&](Index body, auto, const BodyRowsOf& A) {
-                for_each_entry(p, j, data_->Hw.data(), [&](Index other, auto, const BodyRowsOf& B) {
+            for_each_entry(p, rows, i, [&](Index body, auto, const BodyRowsOf& A) {
+                for_each_entry(p, rows, j, [&](Index other, auto, const BodyRowsOf& B) {
                     if (body == other) block.noalias() += A.lazyProduct(B.transpose());
                 });
             });
@@ -478,16 +656,15 @@ BlockSparse Delassus::coupled_matrix() const {
     Index first = 0;
     for (const Species& s : p.species) {
         const int m = s.dim;
-        if (const auto* inverse = std::get_if<BlockInverseMass>(&s.mass)) {
-            for (Index j = 0; j < s.count; ++j)
+        if (s.separate()) {
+            std::array<double, max_block * max_block> block;
+            for (Index j = 0; j < s.count; ++j) {
+                inverse_block(s, j, block.data());
                 for (int a = 0; a < m; ++a)
-                    for (int b = 0; b < m; ++b) {
-                        const double x =
-                            inverse
-                                ->blocks[(static_cast<std::size_t>(j) * m + static_cast<std::size_t>(a)) * m +
-                                         b];
-                        if (x != 0) entries.emplace_back(first + j * m + a, first + j * m + b, x);
-                    }
+                    for (int b = 0; b < m; ++b)
+                        if (block[a * m + b] != 0)
+                            entries.emplace_back(first + j * m + a, first + j * m + b, block[a * m + b]);
+            }
         } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
             for (Eigen::Index j = 0; j < sparse->inverse.outerSize(); ++j)
                 for (SparseMatrix::InnerIterator it(sparse->inverse, j); it; ++it)
@@ -499,7 +676,7 @@ BlockSparse Delassus::coupled_matrix() const {
     inverse.setFromTriplets(entries.begin(), entries.end());
     entries.clear();
     for (Index i = 0; i < p.blocks(); ++i) {
-        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
+        for_each_entry(p, i, [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < A.rows(); ++a)
                 for (int c = 0; c < place.dim; ++c)
                     if (A(a, c) != 0) entries.emplace_back(place.first + c, p.offset[i] + a, A(a, c));
@@ -551,24 +728,23 @@ BlockSparse Delassus::coupled_matrix() const {
 }
 
 double Delassus::sum(const std::function<double(Index)>& f) const {
-    ExactSum total;
-    for (Index i = 0; i < problem_->blocks(); ++i)
-        if (counts(i)) total.add(f(i));
-    add_up({&total, 1});
-    return total.value();
+    auto all = parallel_merge<SumsAndMaxima<1>>(threads_, problem_->blocks(), [&](Index i, auto& part) {
+        if (counts(i)) part.sum[0].add(f(i));
+    });
+    add_up(all.sum);
+    return all.sum[0].value();
 }
 
 double Delassus::dot(const Vector& a, const Vector& b) const {
     const ConeProblem& p = *problem_;
-    ExactSum total;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        if (!counts(i)) continue;
+    auto all = parallel_merge<SumsAndMaxima<1>>(threads_, p.blocks(), [&](Index i, auto& part) {
+        if (!counts(i)) return;
         double product = 0;
         for (Index c = p.offset[i]; c < p.offset[i + 1]; ++c) product += a[c] * b[c];
-        total.add(product);
-    }
-    add_up({&total, 1});
-    return total.value();
+        part.sum[0].add(product);
+    });
+    add_up(all.sum);
+    return all.sum[0].value();
 }
 
 }  // namespace drystone

@@ -1,17 +1,20 @@
 // The Delassus operator W = H M^-1 H^T + C and the free velocity b = H M^-1 f + w (docs/theory.md, eqs 7 and 8).
 //
 // For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T + C. Solvers then need one
-// set of matrices for both directions, half the memory traffic of H beside M^-1 H^T, and a body that does not move has
-// G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity v = v_free + G z. The compliance C is diagonal and
-// knows no body: a row's part C r of u comes from its own impulse alone. It is in all that is said of W here, and in neither
-// of gather and spread.
+// body vector for both directions, and a body that does not move has G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity
+// v = v_free + G z. Rows of contacts are not stored but follow from their normals and arms, and so do W's diagonal blocks; whoever needs Hw as
+// numbers, to factorise or to visit, asks for dense_rows(). The compliance C is diagonal and knows no body: a row's part C r of u comes from its own
+// impulse alone. It is in all that is said of W here, and in neither of gather and spread.
 #pragma once
 
 #include "drystone/cone/exchange.hpp"
 #include "drystone/cone/factor.hpp"
 #include "drystone/cone/problem.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace drystone {
@@ -24,13 +27,16 @@ struct BlockSparse {
     std::vector<double> value;
 };
 
-/// Begins where Eigen's own vectors do: which terms of a product it takes together follows from where its result lies, and so would the last bit.
-using AlignedNumbers = std::vector<double, Eigen::aligned_allocator<double>>;
-
 class Delassus {
 public:
+    /// Of no problem, until it is filled.
+    Delassus() = default;
     /// Keeps a reference to the problem, and to the exchange (nullptr: one rank).
-    explicit Delassus(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr);
+    explicit Delassus(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr) {
+        refill(problem, threads, exchange);
+    }
+    /// The same for a problem of the next step: room of the last one is used again.
+    void refill(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr);
 
     /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all matrices.
     /// Its u, also that of complete() and of the referee, is the admissible one, H v + w + C r + s n.
@@ -47,8 +53,28 @@ public:
     void set_arithmetic(Arithmetic arithmetic) { arithmetic_ = arithmetic; }
     /// True if bodies are separate, so that Hw exists.
     [[nodiscard]] bool whitened() const { return data_->separate; }
-    /// Hw, laid out like problem().H.value. Only if whitened().
-    [[nodiscard]] const AlignedNumbers& whitened_rows() const { return data_->Hw; }
+    /// All of Hw as numbers, contacts included; made at the first call and kept. Only if whitened().
+    [[nodiscard]] const BlockRows& dense_rows() const;
+    /// Calls f(body, place, rows) for the rows of block i in Hw, which are made for it. Only if whitened().
+    template <class F>
+    void for_each_whitened(Index i, F&& f) const {
+        for_each_entry(*problem_, i, [&](Index body, auto place, const BodyRowsOf& A) {
+            WhiteRows rows(A.rows(), A.cols());
+            whiten_rows(body, A, rows);
+            f(body, place, BodyRowsOf(rows.data(), rows.rows(), rows.cols()));
+        });
+    }
+    /// v = G z and z = G^T x of one body, dim numbers each; may be in place. Only if whitened().
+    void times_root(Index body, const double* z, double* v) const { data_->root(body).times(z, v); }
+    void times_transposed_root(Index body, const double* x, double* z) const {
+        data_->root(body).transposed_times(x, z);
+    }
+    /// The root of a rigid body that is alike in all directions: what its velocity and its spin are multiplied with.
+    struct TwoRoots {
+        double mass = 0, inertia = 0;
+    };
+    /// Nothing if the body is not such a one.
+    [[nodiscard]] std::optional<TwoRoots> two_roots(Index body) const;
 
     /// Free relative velocity, size rows().
     [[nodiscard]] const Vector& b() const { return b_; }
@@ -64,15 +90,12 @@ public:
     /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, of pulls, and of the
     /// places that w was made from.
     [[nodiscard]] double rounding(Index i) const { return data_->rounding[i]; }
-    /// Diagonal block W_ii.
-    [[nodiscard]] BlockMatrix diagonal(Index i) const {
-        const int d = problem_->cones[i].dim;
-        return Eigen::Map<const Eigen::MatrixXd>(data_->diagonal.data() + data_->diagonal_start[i], d, d);
-    }
+    /// Diagonal block W_ii, computed.
+    [[nodiscard]] BlockMatrix diagonal(Index i) const;
     /// The mean eigenvalue of W_ii (1 / mass) once torques are measured by length(i): the scale 1 / rho_i of eq. 11.
     [[nodiscard]] double inverse_mass(Index i) const { return data_->inverse_mass[i]; }
     /// Length that turns the torques of block i into forces (eq. 10); 1 for blocks without torques.
-    [[nodiscard]] double length(Index i) const { return data_->length[i]; }
+    [[nodiscard]] double length(Index i) const { return data_->length.empty() ? 1.0 : data_->length[i]; }
 
     /// u = W r + b. No allocation after the first call.
     void velocity(const Vector& r, Vector& u) const;
@@ -82,13 +105,29 @@ public:
     void gather(const Vector& r, Vector& z) const;
     /// out_i = Hw_i z. So W r is spread(gather(r)) + C r.
     void spread(const Vector& z, Vector& out) const;
+    /// v = M^-1 H^T r: what impulses do to the velocities.
+    void push(const Vector& r, Vector& v) const;
     /// Solution with u and v computed from r.
     [[nodiscard]] ConeSolution complete(const Vector& r) const;
+    /// M^-1 f.
+    [[nodiscard]] const Vector& v_free() const { return data_->v_free; }
+
+    /// Calls f(block) for the blocks of a body, in their order.
+    template <class F>
+    void for_each_block_of(Index body, F&& f) const {
+        for (Index q = data_->body_start[body]; q < data_->body_start[body + 1]; ++q) f(data_->body_block[q]);
+    }
+    /// The same with the body's rows: f(block, rows), rows(V, u) adds H_block,body V to u.
+    template <class F>
+    void for_each_rows_of(Index body, F&& f) const;
 
     /// M^-1 (f + H^T r) from the problem's own data, without whitening: the referee's view.
-    [[nodiscard]] Vector velocity_by_momentum(const Vector& r) const {
-        return impulse_to_velocity(problem_->f + body_impulse(r));
-    }
+    [[nodiscard]] Vector velocity_by_momentum(const Vector& r) const;
+
+    /// What solvers keep from one solve to the next; shared with copies. Whoever uses it takes it out and puts it back.
+    [[nodiscard]] std::shared_ptr<void>& room() const { return data_->room; }
+    /// The order of work of a problem that has none of its own, once it is known.
+    [[nodiscard]] std::optional<Tiling>& tiling() const { return data_->tiling; }
 
     /// W itself; computed at the first call and kept.
     [[nodiscard]] const BlockSparse& matrix() const;
@@ -119,19 +158,47 @@ public:
     }
 
 private:
-    void whiten();
+    using WhiteRows =
+        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>;
+
+    /// G of one body, G G^T its inverse mass: dense, or of a rigid body, of which the inertia's root is a number or a lower triangle, row by row.
+    struct Root {
+        int dim = 6;
+        const double* dense = nullptr;
+        double mass = 0;
+        int moments = 1;
+        const double* inertia = nullptr;
+
+        void times(const double* z, double* v) const;
+        void transposed_times(const double* x, double* z) const;
+    };
+    /// The roots of a species.
+    struct Roots {
+        Index first = 0;  // body
+        int dim = 6, moments = 1;
+        AlignedNumbers dense;
+        std::vector<double> mass, inertia;
+    };
+
+    void find_roots();
     void factorise();
     void prepare_bodies();
-    void compute_scales();
-    [[nodiscard]] Vector impulse_to_velocity(const Vector& impulse) const;
-    [[nodiscard]] Vector body_impulse(const Vector& r) const;
+    void fill_blocks();
+    void compute_scale(Index i);
+    [[nodiscard]] double terms_of(Index i) const;
+    [[nodiscard]] double contact_scale(Index i) const;
+    void whiten_rows(Index body, const BodyRowsOf& A, WhiteRows& out) const;
+    void impulse_to_velocity(const Vector& impulse, Vector& v) const;
+    template <class F>
+    void sum_impulses(const Vector& r, F&& take) const;
     void apply_H(const Vector& v, Vector& u) const;
+    template <class VelocityOf>
+    void spread_block(Index i, VelocityOf& velocity_of, double* u) const;
+    template <class VelocityOf>
+    void spread_velocities(VelocityOf&& velocity_of, Vector& u) const;
     [[nodiscard]] BlockSparse whitened_matrix() const;
     [[nodiscard]] BlockSparse coupled_matrix() const;
-    /// The root G of a body's inverse mass; only if whitened().
-    [[nodiscard]] BodyRowsOf root_of(Index body) const;
-    void add_compliance();  // to the diagonal blocks
-    void compute_rounding();
+
     void add_compliance(BlockSparse& W) const;
 
     /// Velocities that a mass couples among themselves (a rod, a piece of finite elements), and its factor.
@@ -143,28 +210,119 @@ private:
     /// What copies share: all that does not depend on b.
     struct Data {
         bool separate = true;
-        AlignedNumbers Hw;                          // whitened rows
-        AlignedNumbers G;                           // per body, row by row
-        std::vector<std::int64_t> G_start;          // by species
+        std::vector<Roots> roots;                   // by species; only if separate
         std::vector<Component> components;          // of the species that have a SparseMass
-        std::vector<Index> body_start, body_block;  // entries of H by body, in block order
-        std::vector<std::int64_t> body_value;       // where their numbers begin
+        std::vector<Index> body_start, body_block;  // blocks by body, in their order
+        std::vector<std::uint8_t>
+            body_side;  // of these: 0 as the contact's a, 1 as its b, 2 by a general entry
+        std::vector<std::int64_t>
+            body_value;  // where the numbers of general ones begin; empty if there are none
         Vector v_free;
-        AlignedNumbers diagonal;
-        std::vector<std::int64_t> diagonal_start;
-        Vector inverse_mass, length, rounding;
-        Vector pull, pulled;  // pull n and W (pull n); empty without pulls
+        std::vector<double> inverse_mass, length, rounding;  // length: empty where all are 1
+        Vector pull, pulled;                                 // pull n and W (pull n); empty without pulls
         std::optional<BlockSparse> matrix;
+        std::optional<BlockRows> dense;
+        std::optional<Tiling> tiling;
+        std::shared_ptr<void> room;
+
+        [[nodiscard]] Root root(Index body) const {
+            std::size_t s = roots.size() - 1;
+            while (body < roots[s].first) --s;
+            const Roots& r = roots[s];
+            const auto k = static_cast<std::size_t>(body - r.first);
+            if (!r.dense.empty()) return {r.dim, r.dense.data() + k * r.dim * r.dim};
+            return {r.dim, nullptr, r.mass[k], r.moments, r.inertia.data() + k * r.moments};
+        }
     };
 
-    const ConeProblem* problem_;
-    int threads_;
+    const ConeProblem* problem_ = nullptr;
+    int threads_ = 1;
     Arithmetic arithmetic_ = Arithmetic::fast;
-    const Exchange* exchange_;
+    const Exchange* exchange_ = nullptr;
     std::shared_ptr<Data> data_;
     Vector b_;
     Vector shift_;
     mutable Vector z_;
 };
+
+inline void Delassus::Root::times(const double* z, double* v) const {
+    std::array<double, max_block> x;
+    std::copy_n(z, dim, x.begin());
+    if (dense != nullptr) {
+        for (int a = 0; a < dim; ++a) {
+            double sum = 0;
+            for (int c = 0; c < dim; ++c) sum += dense[a * dim + c] * x[c];
+            v[a] = sum;
+        }
+        return;
+    }
+    const int d = dim - spins_of(dim);
+    for (int c = 0; c < d; ++c) v[c] = mass * x[c];
+    if (moments == 1) {
+        for (int c = d; c < dim; ++c) v[c] = *inertia * x[c];
+        return;
+    }
+    v[3] = inertia[0] * x[3];
+    v[4] = inertia[1] * x[3] + inertia[2] * x[4];
+    v[5] = inertia[3] * x[3] + inertia[4] * x[4] + inertia[5] * x[5];
+}
+
+inline void Delassus::Root::transposed_times(const double* from, double* z) const {
+    std::array<double, max_block> x;
+    std::copy_n(from, dim, x.begin());
+    if (dense != nullptr) {
+        for (int c = 0; c < dim; ++c) {
+            double sum = 0;
+            for (int a = 0; a < dim; ++a) sum += dense[a * dim + c] * x[a];
+            z[c] = sum;
+        }
+        return;
+    }
+    const int d = dim - spins_of(dim);
+    for (int c = 0; c < d; ++c) z[c] = mass * x[c];
+    if (moments == 1) {
+        for (int c = d; c < dim; ++c) z[c] = *inertia * x[c];
+        return;
+    }
+    z[3] = inertia[0] * x[3] + inertia[1] * x[4] + inertia[3] * x[5];
+    z[4] = inertia[2] * x[4] + inertia[4] * x[5];
+    z[5] = inertia[5] * x[5];
+}
+
+/// u += the rows of a contact on one of its bodies times the velocities V of this.
+template <int d>
+void add_contact_velocity(const Cone& cone, const Vec<d>& normal, const Vec<d>& arm, double sign,
+                          const double* V, double* u) {
+    const Eigen::Map<const Vec<d>> v(V);
+    const Spin<d> spin = Eigen::Map<const Spin<d>>(V + d);
+    const Wrench<d> motion{sign * (v + cross(spin, arm)), sign * spin};
+    std::array<double, max_block> part;
+    in_frame<d>(cone, normal, motion, part.data());
+    for (int c = 0; c < cone.dim; ++c) u[c] += part[c];
+}
+
+template <class F>
+void Delassus::for_each_rows_of(Index body, F&& f) const {
+    const ConeProblem& p = *problem_;
+    for (Index q = data_->body_start[body]; q < data_->body_start[body + 1]; ++q) {
+        const Index i = data_->body_block[q];
+        const int side = data_->body_side[q];
+        if (side < 2) {
+            p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+                f(i, [&](const double* V, double* u) {
+                    add_contact_velocity<d>(p.cones[i], c.normal, side == 0 ? c.arm_a : c.arm_b,
+                                            side == 0 ? 1.0 : -1.0, V, u);
+                });
+            });
+            continue;
+        }
+        const int m = p.place_of(body).dim;
+        f(i, [&](const double* V, double* u) {
+            const double* A = p.H.value.data() + data_->body_value[q];
+            for (int a = 0; a < p.cones[i].dim; ++a)
+                for (int c = 0; c < m; ++c) u[a] += A[a * m + c] * V[c];
+        });
+    }
+}
 
 }  // namespace drystone

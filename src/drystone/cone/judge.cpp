@@ -1,6 +1,6 @@
 #include "drystone/cone/judge.hpp"
 
-#include "drystone/base/parallel.hpp"
+#include "drystone/base/parallel_sum.hpp"
 #include "drystone/cone/complementarity.hpp"
 
 #include <algorithm>
@@ -14,13 +14,6 @@ namespace drystone {
 namespace {
 
 using Small = std::array<double, max_block>;
-
-/// Of one block, torques measured by its length (eq. 10). All are velocities, squared, so that neither tiny nor huge masses under- or overflow.
-struct BlockError {
-    double natural = 0;   ///< |stiffness e|^2, e its natural map (eq. 11); 0 if rounding can make it
-    double at_stake = 0;  ///< a_i of eq. 12b, squared
-    double impulse = 0;   ///< |stiffness r|^2, pulls not counted
-};
 
 /// |r - P_K(r - rho (u + s))|^2.
 double natural_map(const Cone& cone, const Small& r, const Small& u, double rho, Law law) {
@@ -46,6 +39,8 @@ Cone scaled(Cone cone, double factor) {
 /// A block has its b at stake, but not more than so many times what no impulse at all would be wrong by: neither how fast an open contact parts nor how fast
 /// a loaded one slides may make the scale of errors.
 constexpr double sliding = 16;
+
+}  // namespace
 
 BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
                        double roundings) {
@@ -73,6 +68,33 @@ BlockError block_error(const Delassus& W, Index i, const double* r, const double
     return error;
 }
 
+double stake_of(const Delassus& W, Index i, Law law) {
+    const ConeProblem& p = W.problem();
+    const Cone& cone = p.cones[i];
+    const bool plain = cone.kind == ConeKind::second_order || cone.kind == ConeKind::ray;
+    if (!plain || p.pull.size() > 0 || std::isinf(cone.mu())) {
+        const Small nothing{};
+        return block_error(W, i, nothing.data(), nothing.data(), law).at_stake;
+    }
+    // What block_error does where there is neither torque nor pull: b, and what no impulse at all would be wrong by, |P_K(-b - s n)|^2.
+    const double* b = W.b().data() + p.offset[i];
+    double across = 0;
+    for (int c = 1; c < cone.dim; ++c) across += b[c] * b[c];
+    const double all = b[0] * b[0] + across, mu = cone.kind == ConeKind::ray ? 0.0 : cone.mu();
+    across = std::sqrt(across);
+    const double normal = -b[0] - (law == Law::coulomb ? mu * across : 0.0);
+    double idle = 0;
+    if (across <= mu * normal) {
+        idle = normal * normal + across * across;
+    } else if (mu * across > -normal) {
+        const double y = (normal + mu * across) / (1 + mu * mu);
+        idle = y * y * (1 + mu * mu);
+    }
+    return std::min(all, sliding * sliding * idle);
+}
+
+namespace {
+
 /// Weight of the impulses in the scale (eq. 12). In a packing they exceed what single contacts must stop by its depth in grains, and under
 /// self-stress by any factor: taken whole they would hide errors of velocity, and let diverging impulses pass for a solution.
 /// A thousandth keeps them out of the scale until rounding in W r comes near.
@@ -85,35 +107,59 @@ constexpr double faintest = 1e-12;
 
 double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
 
+}  // namespace
+
+void LookSums::add(double block_error, double block_impulse, double near, double most) {
+    if (block_error == 0 && block_impulse == 0) return;
+    ++busy;
+    if (block_error == 0) return;
+    error = std::max(error, block_error);
+    near = std::max(near, faintest * faintest * most);
+    relative = std::max(relative, ratio(block_error, near));
+    squares += ratio(block_error, std::max(near, impulse_weight * impulse_weight * block_impulse));
+}
+
+LawResidual ResidualSums::residual(double squares, double busy, double relative, double error) const {
+    const double natural_size = std::sqrt(natural);
+    const double scale = std::sqrt(std::max(at_stake, impulse_weight * impulse_weight * impulse));
+    // Impulses that have run away overflow: a scale without bound would make every error small.
+    constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(natural_size) || !std::isfinite(scale))
+        return {no_number, no_number, no_number, no_number};
+    return {ratio(natural_size, scale), std::sqrt(ratio(squares, busy)), std::sqrt(relative),
+            std::sqrt(error)};
+}
+
+namespace {
+
 /// Squared velocities at stake at each body: the largest that a block has at stake, and the largest change of velocity by its impulses, among its blocks.
-void find_stakes_of_bodies(const Delassus& W, const Vector& r, LawRoom& room) {
+void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, LawRoom& room) {
     const ConeProblem& p = W.problem();
-    if (W.pull_impulse().size() > 0) {
+    const bool pulled = W.largest(W.pull_impulse().size() > 0 ? 1 : 0) > 0;  // on any rank
+    if (v != nullptr && !pulled) {
+        room.change = *v - W.v_free();
+    } else if (W.pull_impulse().size() > 0) {
         room.borne = r - W.pull_impulse();
-        W.gather(room.borne, room.z);
+        W.push(room.borne, room.change);
     } else {
-        W.gather(r, room.z);
+        W.push(r, room.change);
     }
-    room.change.resize(p.H.body.size());
-    parallel_for(W.threads(), p.blocks(), [&](Index i) {
-        Index k = p.H.start[i];
-        for_each_entry(p, i, W.whitened_rows().data(), [&](Index, auto place, const BodyRowsOf& A) {
-            const double* zj = room.z.data() + place.first;
+    room.body.resize(static_cast<std::size_t>(p.bodies()));
+    parallel_for(W.threads(), p.bodies(), [&](Index j) {
+        const double* change = room.change.data() + p.place_of(j).first;
+        double stake = 0;
+        W.for_each_rows_of(j, [&](Index i, auto&& rows) {
+            Small u{};
+            rows(change, u.data());
             double squared = 0;
-            for (int a = 0; a < A.rows(); ++a) {
-                double u = 0;
-                for (int c = 0; c < place.dim; ++c) u += A(a, c) * zj[c];
-                if (is_torque(p.cones[i], a)) u *= W.length(i);
-                squared += u * u;
+            for (int a = 0; a < p.cones[i].dim; ++a) {
+                if (is_torque(p.cones[i], a)) u[a] *= W.length(i);
+                squared += u[a] * u[a];
             }
-            room.change[k++] = std::max(room.at_stake[i], squared);
+            stake = std::max({stake, room.at_stake[i], squared});
         });
+        room.body[j] = stake;
     });
-    room.body.assign(p.bodies(), 0.0);
-    for (std::size_t k = 0; k < room.change.size(); ++k) {
-        double& stake = room.body[p.H.body[k]];
-        stake = std::max(stake, room.change[k]);
-    }
     // A body's owner holds all of its blocks, other ranks some.
     if (W.exchange() != nullptr) W.exchange()->share_bodies(room.body.data(), 1);
 }
@@ -123,35 +169,33 @@ struct Worst {
     double relative = 0, mean = 0, error = 0;
 };
 
-Worst worst_of(const Delassus& W, const Vector& r, LawRoom& room) {
+Worst worst_of(const Delassus& W, const Vector& r, const Vector* v, LawRoom& room) {
     const ConeProblem& p = W.problem();
     double largest = 0;
     for (const double x : room.at_stake) largest = std::max(largest, x);
     if (W.whitened()) {
-        find_stakes_of_bodies(W, r, room);
+        find_stakes_of_bodies(W, r, v, room);
         for (const double x : room.body) largest = std::max(largest, x);
     }
     largest = W.largest(largest);
-    Worst worst;
-    std::array<ExactSum, 2> sums;
-    auto& [of_squares, busy] = sums;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        if (!W.counts(i) || (room.error[i] == 0 && room.impulse[i] == 0)) continue;
+    auto all = parallel_merge<SumsAndMaxima<2, 2>>(W.threads(), p.blocks(), [&](Index i, auto& part) {
+        auto& [of_squares, busy] = part.sum;
+        auto& [relative, error] = part.largest;
+        if (!W.counts(i) || (room.error[i] == 0 && room.impulse[i] == 0)) return;
         busy.add(1);
-        if (room.error[i] == 0) continue;
-        worst.error = std::max(worst.error, room.error[i]);
+        if (room.error[i] == 0) return;
+        error = std::max(error, room.error[i]);
         // Where the mass couples bodies all are near each other.
         double near = W.whitened() ? faintest * faintest * largest : largest;
-        if (W.whitened())
-            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
-                near = std::max(near, room.body[p.H.body[k]]);
+        if (W.whitened()) for_each_body(p, i, [&](Index body) { near = std::max(near, room.body[body]); });
         near = std::max(near, room.at_stake[i]);
-        worst.relative = std::max(worst.relative, ratio(room.error[i], near));
+        relative = std::max(relative, ratio(room.error[i], near));
         of_squares.add(
             ratio(room.error[i], std::max(near, impulse_weight * impulse_weight * room.impulse[i])));
-    }
-    W.add_up(sums);
-    return {W.largest(worst.relative), ratio(of_squares.value(), busy.value()), W.largest(worst.error)};
+    });
+    W.add_up(all.sum);
+    return {W.largest(all.largest[0]), ratio(all.sum[0].value(), all.sum[1].value()),
+            W.largest(all.largest[1])};
 }
 
 }  // namespace
@@ -167,32 +211,29 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
 }
 
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room,
-                         double roundings) {
+                         double roundings, const Vector* v) {
     const ConeProblem& p = W.problem();
     for (auto* numbers : {&room.error, &room.at_stake, &room.impulse}) numbers->resize(p.blocks());
-    parallel_for(W.threads(), p.blocks(), [&](Index i) {
+    auto all = parallel_merge<SumsAndMaxima<3>>(W.threads(), p.blocks(), [&](Index i, auto& part) {
         const BlockError e =
             block_error(W, i, r.data() + p.offset[i], u.data() + p.offset[i], law, roundings);
         room.error[i] = e.natural;
         room.at_stake[i] = e.at_stake;
         room.impulse[i] = e.impulse;
+        if (!W.counts(i)) return;
+        part.sum[0].add(e.natural / W.inverse_mass(i));
+        part.sum[1].add(e.at_stake / W.inverse_mass(i));
+        part.sum[2].add(e.impulse / W.inverse_mass(i));
     });
-    std::array<ExactSum, 3> sums;
-    auto& [natural, at_stake, impulse] = sums;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        if (!W.counts(i)) continue;
-        natural.add(room.error[i] / W.inverse_mass(i));
-        at_stake.add(room.at_stake[i] / W.inverse_mass(i));
-        impulse.add(room.impulse[i] / W.inverse_mass(i));
-    }
-    W.add_up(sums);
+    W.add_up(all.sum);
+    const auto& [natural, at_stake, impulse] = all.sum;
     const double error = std::sqrt(natural.value());
     const double scale =
         std::sqrt(std::max(at_stake.value(), impulse_weight * impulse_weight * impulse.value()));
     // Impulses that have run away overflow: a scale without bound would make every error small.
     constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
     if (!std::isfinite(error) || !std::isfinite(scale)) return {no_number, no_number, no_number, no_number};
-    const Worst worst = worst_of(W, r, room);
+    const Worst worst = worst_of(W, r, v, room);
     return {ratio(error, scale), std::sqrt(worst.mean), std::sqrt(worst.relative), std::sqrt(worst.error)};
 }
 
@@ -225,63 +266,105 @@ double bogus_residual(const Delassus& W, const Vector& r, const Vector& u, Law l
     return W.largest(largest);
 }
 
-/// Inertia of each velocity by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
-Vector inertia(const ConeProblem& p) {
-    Vector out(p.dofs());
-    Index first = 0;
-    const auto inverse_of = [](double x) { return x > 0 ? 1 / x : 0.0; };
-    for (const Species& s : p.species) {
-        auto part = out.segment(first, s.velocities());
-        if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) {
-            part = sparse->M.diagonal();
-        } else if (const auto* block = std::get_if<BlockInverseMass>(&s.mass)) {
-            const int m = s.dim;
-            for (Index j = 0; j < s.velocities(); ++j)
-                part[j] = inverse_of(block->blocks[static_cast<std::size_t>(j / m * m + j % m) * m + j % m]);
-        } else {
-            part = std::get<SparseInverseMass>(s.mass).inverse.diagonal().unaryExpr(inverse_of);
+/// Inertia of each velocity of a body by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
+class Inertia {
+public:
+    explicit Inertia(const ConeProblem& p) : p_(p) {
+        for (const Species& s : p.species) {
+            Vector& own = coupled_.emplace_back();
+            if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) own = sparse->M.diagonal();
+            if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass))
+                own = sparse->inverse.diagonal().unaryExpr(&inverse_of);
         }
-        first += s.velocities();
     }
-    return out;
-}
+
+    void of_body(Index body, double* inertia) const {
+        std::size_t s = 0;
+        for (; body >= p_.species[s].count; ++s) body -= p_.species[s].count;
+        const Species& species = p_.species[s];
+        const int m = species.dim;
+        if (!species.separate()) {
+            std::copy_n(coupled_[s].data() + static_cast<std::ptrdiff_t>(body) * m, m, inertia);
+            return;
+        }
+        std::array<double, max_block * max_block> block;
+        inverse_block(species, body, block.data());
+        for (int c = 0; c < m; ++c) inertia[c] = inverse_of(block[c * m + c]);
+    }
+
+private:
+    static double inverse_of(double x) { return x > 0 ? 1 / x : 0.0; }
+
+    const ConeProblem& p_;
+    std::vector<Vector> coupled_;  // by species
+};
 
 /// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r, each in the
 /// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
 double momentum_residual(const Delassus& W, const ConeSolution& s) {
     const ConeProblem& p = W.problem();
-    const Vector mass = inertia(p);
-    std::array<ExactSum, 6> sums;
-    auto& [defect, of_free, of_impulses, du, scale, of_b] = sums;
-    const Vector implied = W.velocity_by_momentum(s.r), free = W.velocity_by_momentum(Vector::Zero(p.rows()));
-    std::vector<double> gross(p.bodies(), 0.0);  // impulses at each body, as roots of energies
-    for (Index i = 0; i < p.blocks(); ++i) {
-        double squared = 0;
-        for (int c = 0; c < p.cones[i].dim; ++c) {
-            const double r = s.r[p.offset[i] + c] / (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
-            squared += r * r;
-        }
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
-            gross[p.H.body[k]] += std::sqrt(W.inverse_mass(i) * squared);
-    }
-    for (Index j = 0; j < p.bodies(); ++j) {
-        if (!W.counts_body(j)) continue;
+    const Inertia inertia(p);
+    const Vector implied = W.velocity_by_momentum(s.r);
+    const Vector& free = W.v_free();
+    auto of_bodies = parallel_merge<SumsAndMaxima<3>>(W.threads(), p.bodies(), [&](Index j, auto& part) {
+        if (!W.counts_body(j)) return;
+        auto& [defect, of_free, of_impulses] = part.sum;
+        double gross = 0;  // of its impulses, as roots of energies
+        bool touched = false;
+        W.for_each_block_of(j, [&](Index i) {
+            touched = true;
+            double squared = 0;
+            for (int c = 0; c < p.cones[i].dim; ++c) {
+                const double r = s.r[p.offset[i] + c] / (is_torque(p.cones[i], c) ? W.length(i) : 1.0);
+                squared += r * r;
+            }
+            gross += std::sqrt(W.inverse_mass(i) * squared);
+        });
+        if (!touched) return;  // the problem might as well be without it
         double wrong = 0;
         const auto [first, m] = p.place_of(j);
-        for (Index k = first; k < first + m; ++k) {
-            const auto energy = [&](double v) { return mass[k] * v * v; };
+        Small mass{};
+        inertia.of_body(j, mass.data());
+        for (int c = 0; c < m; ++c) {
+            const Index k = first + c;
+            const auto energy = [&](double v) { return mass[c] * v * v; };
             wrong += energy(s.v[k] - implied[k]);
             of_free.add(energy(free[k]));
             of_impulses.add(energy(implied[k] - free[k]));
         }
         // Where impulses cancel, of a motor and what it pushes against, only their rounding is left.
-        if (std::sqrt(wrong) > Delassus::unit_of_rounding * gross[j]) defect.add(wrong);
-    }
-    for (Index i = 0; i < p.blocks(); ++i) {
-        if (!W.counts(i)) continue;
+        if (std::sqrt(wrong) > Delassus::unit_of_rounding * gross) defect.add(wrong);
+    });
+    auto of_blocks = parallel_merge<SumsAndMaxima<3>>(W.threads(), p.blocks(), [&](Index i, auto& part) {
+        if (!W.counts(i)) return;
+        auto& [du, scale, of_b] = part.sum;
         const int d = p.cones[i].dim;
         BlockVector u = p.w.segment(p.offset[i], d), terms = u.cwiseAbs2();
-        for_each_entry(p, i, p.H.value.data(), [&](Index, auto place, const BodyRowsOf& A) {
+        // The terms of contacts are taken vector by vector: each row has its share of their squares.
+        p.contacts.visit(i, [&]<int n>(const ContactRow<n>& c) {
+            Wrench<n> motion;
+            double squares = 0, turning = 0;
+            const auto side = [&](Index body, const Vec<n>& arm, double sign) {
+                if (body < 0) return;
+                const double* V = s.v.data() + p.place_of(body).first;
+                const Vec<n> velocity = Eigen::Map<const Vec<n>>(V);
+                const Spin<n> spin = Eigen::Map<const Spin<n>>(V + n);
+                const Vec<n> by_spin = cross(spin, arm);
+                motion.force += sign * (velocity + by_spin);
+                motion.torque += sign * spin;
+                squares += velocity.squaredNorm() + by_spin.squaredNorm();
+                turning += spin.squaredNorm();
+            };
+            side(c.a, c.arm_a, 1);
+            side(c.b, c.arm_b, -1);
+            Small relative{};
+            in_frame<n>(p.cones[i], c.normal, motion, relative.data());
+            for (int a = 0; a < d; ++a) {
+                u[a] += relative[a];
+                terms[a] += is_torque(p.cones[i], a) ? turning / (d - n) : squares / forces_of<n>(p.cones[i]);
+            }
+        });
+        for_each_entry(p, p.H, i, [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < d; ++a) {
                 for (int c = 0; c < place.dim; ++c) {
                     const double term = A(a, c) * s.v[place.first + c];
@@ -308,8 +391,14 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
             scale.add(weight * terms[a]);
         }
         of_b.add(W.b().segment(p.offset[i], d).squaredNorm() / W.inverse_mass(i));
+    });
+    std::array<ExactSum, 6> sums;
+    for (std::size_t k = 0; k < 3; ++k) {
+        sums[k] = of_bodies.sum[k];
+        sums[3 + k] = of_blocks.sum[k];
     }
     W.add_up(sums);
+    auto& [defect, of_free, of_impulses, du, scale, of_b] = sums;
     const auto root = [](const ExactSum& sum) { return std::sqrt(sum.value()); };
     return std::max(ratio(root(defect), std::max(root(of_free), root(of_impulses))),
                     ratio(root(du), std::max(root(scale), root(of_b))));
@@ -320,7 +409,7 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
 /// u is computed in another way here than in solvers: what they may take for rounding is to be no error here.
 constexpr double judges_roundings = 2;
 
-Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool secondary) {
     Residual out;
     const ConeProblem& p = W.problem();
     if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
@@ -332,14 +421,15 @@ Residual judge(const Delassus& W, const ConeSolution& solution, Law law) {
         ConeSolution shifted = solution;
         shifted.shift.resize(0);
         for (Index i = 0; i < p.blocks(); ++i) shifted.u[p.offset[i]] += solution.shift[i];
-        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated);
+        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated, secondary);
     }
     LawRoom room;
-    out.law = law_residual(W, solution.r, solution.u, law, room, judges_roundings);
+    out.law = law_residual(W, solution.r, solution.u, law, room, judges_roundings, &solution.v);
     out.momentum = momentum_residual(W, solution);
     out.value = std::isnan(out.law.value()) || std::isnan(out.momentum)
                     ? std::nan("")
                     : std::max(out.law.value(), out.momentum);
+    if (!secondary) return out;
     out.siconos = siconos_residual(W, solution.r, solution.u, law);
     out.bogus = bogus_residual(W, solution.r, solution.u, law);
     return out;

@@ -38,21 +38,48 @@ struct Residual {
 };
 
 /// Judges a solution with its own u and v; everything is recomputed from the problem's data. One with a frozen shift is judged by the convex law
-/// with that shift.
-Residual judge(const Delassus& W, const ConeSolution& solution, Law law);
+/// with that shift. The secondary columns are left at 0 where they are not asked for.
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool secondary = true);
 Residual judge(const ConeProblem& problem, const ConeSolution& solution, Law law);
 
 /// The law alone, from r and u = W r + b as a solver holds them: what solvers watch while they iterate.
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law);
-/// Room that looks at one problem reuse: squares of each block's error, of what is at stake and of its impulse, as velocities; of the change of velocity at
-/// each entry of H; of what is at stake at each body; and the whitened body vector.
+/// Room that looks at one problem reuse: squares of each block's error, of what is at stake and of its impulse, as velocities; of what is at stake at each
+/// body; and what the impulses do to the velocities of bodies.
 struct LawRoom {
-    std::vector<double> error, at_stake, impulse, change, body;
-    Vector z, borne;
+    std::vector<double> error, at_stake, impulse, body;
+    Vector change, borne;
 };
-/// Errors of up to so many `roundings` (Delassus::rounding) count as none.
+/// Errors of up to so many `roundings` (Delassus::rounding) count as none. `v`: the velocities that belong to r, where they are known.
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room,
-                         double roundings = 1);
+                         double roundings = 1, const Vector* v = nullptr);
+/// Of one block, torques measured by its length (eq. 10). All are velocities, squared, so that neither tiny nor huge masses under- or overflow.
+struct BlockError {
+    double natural = 0;   ///< |stiffness e|^2, e its natural map (eq. 11); 0 if rounding can make it
+    double at_stake = 0;  ///< a_i of eq. 12b, squared
+    double impulse = 0;   ///< |stiffness r|^2, pulls not counted
+};
+
+BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
+                       double roundings = 1);
+
+/// at_stake of it alone, which does not depend on the impulse.
+double stake_of(const Delassus& W, Index i, Law law);
+
+/// For those who measure with numbers of their own: sums over the blocks of a tile, and of all.
+struct LookSums {
+    double natural = 0, at_stake = 0, impulse = 0, largest = 0;
+    double squares = 0, busy = 0, relative = 0, error = 0;
+
+    /// A block, by squares: its error and impulse, the largest that is at stake at its bodies and by itself, the largest of the problem.
+    void add(double block_error, double block_impulse, double near, double most);
+};
+struct ResidualSums {
+    double natural = 0, at_stake = 0, impulse = 0;  ///< over blocks, each over its inverse mass
+    double largest = 0;                             ///< velocity at stake anywhere, squared
+    [[nodiscard]] LawResidual residual(double squares, double busy, double relative, double error) const;
+};
+
 /// Siconos' measure, likewise.
 double siconos_residual(const Delassus& W, const Vector& r, const Vector& u, Law law);
 

@@ -1,6 +1,7 @@
 #include "drystone/cone/problem.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/parallel_sum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,33 @@
 #include <utility>
 
 namespace drystone {
+
+void inverse_block(const Species& species, Index k, double* block) {
+    const int m = species.dim;
+    if (const auto* dense = std::get_if<BlockInverseMass>(&species.mass)) {
+        std::copy_n(dense->blocks.data() + static_cast<std::size_t>(k) * m * m, m * m, block);
+        return;
+    }
+    const auto& rigid = std::get<RigidInverseMass>(species.mass);
+    const int turns = spins_of(m), d = m - turns;
+    std::fill_n(block, m * m, 0.0);
+    for (int c = 0; c < d; ++c) block[c * m + c] = rigid.mass[k];
+    if (rigid.moments() == 1) {
+        for (int c = d; c < m; ++c) block[c * m + c] = rigid.inertia[k];
+        return;
+    }
+    const double* I = rigid.inertia.data() + static_cast<std::ptrdiff_t>(k) * 6;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b <= a; ++b) block[(d + a) * m + d + b] = block[(d + b) * m + d + a] = *I++;
+}
+
+std::vector<double> inverse_blocks(const Species& species) {
+    const std::size_t squared = static_cast<std::size_t>(species.dim) * species.dim;
+    std::vector<double> blocks(static_cast<std::size_t>(species.count) * squared);
+    for (Index k = 0; k < species.count; ++k)
+        inverse_block(species, k, blocks.data() + static_cast<std::size_t>(k) * squared);
+    return blocks;
+}
 
 Index ConeProblem::bodies() const {
     Index sum = 0;
@@ -33,6 +61,11 @@ bool ConeProblem::moves(Index body) const {
         if (body >= s.count) {
             body -= s.count;
             continue;
+        }
+        if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
+            const int n = rigid->moments();
+            const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(body) * n;
+            return rigid->mass[body] != 0 || std::any_of(I, I + n, [](double x) { return x != 0; });
         }
         const auto* inverse = std::get_if<BlockInverseMass>(&s.mass);
         if (inverse == nullptr) return true;
@@ -83,6 +116,24 @@ void ConeProblem::add_entry(Index body, std::span<const double> values) {
     H.value.insert(H.value.end(), values.begin(), values.end());
     H.start.back() += 1;
     H.value_start.back() = static_cast<std::int64_t>(H.value.size());
+}
+
+void make_general(ConeProblem& problem) {
+    BlockRows rows;
+    for (Index i = 0; i < problem.blocks(); ++i) {
+        for_each_entry(problem, i, [&](Index body, auto, const BodyRowsOf& A) {
+            rows.body.push_back(body);
+            rows.value.insert(rows.value.end(), A.data(), A.data() + A.size());
+        });
+        rows.start.push_back(static_cast<Index>(rows.body.size()));
+        rows.value_start.push_back(static_cast<std::int64_t>(rows.value.size()));
+    }
+    problem.H = std::move(rows);
+    problem.contacts = {};
+    for (Species& s : problem.species) {
+        if (!std::holds_alternative<RigidInverseMass>(s.mass)) continue;
+        s.mass = BlockInverseMass{inverse_blocks(s)};
+    }
 }
 
 namespace {
@@ -152,6 +203,48 @@ void check_blocks(const Species& s, const BlockInverseMass& mass, Index first, F
     }
 }
 
+void check_rigid(const Species& s, const RigidInverseMass& rigid, Index first, FaultList& faults) {
+    const auto count = static_cast<std::size_t>(s.count);
+    const bool sizes = (s.dim == 3 || s.dim == 6) && rigid.mass.size() == count &&
+                       (rigid.inertia.size() == count || (s.dim == 6 && rigid.inertia.size() == 6 * count));
+    faults.expect(
+        sizes, "mass: rigid bodies have 3 or 6 velocities, a mass, and one or six numbers of inertia each");
+    if (!sizes) return;
+    Species one{s.dim, 1, BlockInverseMass{std::vector<double>(static_cast<std::size_t>(s.dim) * s.dim)}};
+    auto& block = std::get<BlockInverseMass>(one.mass);
+    for (Index j = 0; j < s.count; ++j) {
+        inverse_block(s, j, block.blocks.data());
+        check_blocks(one, block, first + j, faults);
+    }
+}
+
+bool check_contacts(const ConeProblem& p, FaultList& faults) {
+    bool all = (p.contacts.plane.empty() || p.contacts.space.empty()) && p.contacts.size() <= p.blocks();
+    faults.expect(all, "contacts: in the plane or in space, and no more than blocks");
+    const Index bodies = p.bodies();
+    for (Index i = 0; all && i < p.contacts.size(); ++i) {
+        p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+            const auto fits = [&](Index body) {
+                return body == -1 ||
+                       (body >= 0 && body < bodies && p.place_of(body).dim == body_velocities<d>);
+            };
+            const Cone& cone = p.cones[i];
+            const bool torques = cone.kind == ConeKind::wrench && (cone.dim == 3) == (d == 2);
+            bool good = fits(c.a) && fits(c.b) && (c.a != c.b || c.a < 0) && (cone.dim <= d || torques);
+            for (const Vec<d>& x : {c.normal, c.arm_a, c.arm_b})
+                good = good && x.allFinite() && x.cwiseAbs().maxCoeff() <= most;
+            good = good && std::abs(c.normal.norm() - 1) <= 1e-9;
+            if (!good)
+                faults.expect(
+                    false, "contact of block " + std::to_string(i) +
+                               ": two bodies that are rigid, a normal of length 1, finite arms, and as many "
+                               "components as there are directions");
+            all = all && good;
+        });
+    }
+    return all;
+}
+
 void check_matrix(const Species& s, const SparseMatrix& A, FaultList& faults) {
     faults.expect(A.rows() == s.velocities() && A.cols() == s.velocities(),
                   "mass: " + std::to_string(A.rows()) + " x " + std::to_string(A.cols()) +
@@ -174,6 +267,7 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
                           " velocities; must be 1 to " + std::to_string(max_block));
         if (const auto* block = std::get_if<BlockInverseMass>(&s.mass))
             check_blocks(s, *block, first, faults);
+        if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) check_rigid(s, *rigid, first, faults);
         if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) check_matrix(s, sparse->M, faults);
         if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass))
             check_matrix(s, sparse->inverse, faults);
@@ -199,15 +293,13 @@ void check_tiling(const ConeProblem& p, FaultList& faults) {
         std::fill(owner.begin(), owner.end(), -1);
         for (Index tile = t.colour_start[c]; tile < t.colour_start[c + 1]; ++tile) {
             for (Index q = t.tile_start[tile]; q < t.tile_start[tile + 1]; ++q) {
-                const Index i = t.order[q];
-                for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                    const Index body = p.H.body[k];
-                    if (!p.moves(body)) continue;
-                    faults.expect(owner[body] == -1 || owner[body] == tile,
-                                  "tiling: body " + std::to_string(body) + " is in two tiles of colour " +
-                                      std::to_string(c));
+                for_each_body(p, t.order[q], [&](Index body) {
+                    if (!p.moves(body)) return;
+                    if (owner[body] != -1 && owner[body] != tile)
+                        faults.expect(false, "tiling: body " + std::to_string(body) +
+                                                 " is in two tiles of colour " + std::to_string(c));
                     owner[body] = tile;
-                }
+                });
             }
         }
     }
@@ -245,8 +337,9 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
     expect_per_block(p.w_rounding, "rounding of w");
     faults.expect(bounded(p.H.value), "H: holds a number that is not finite, or above 1e100");
     const auto n = static_cast<std::size_t>(p.blocks());
-    const bool sizes = p.offset.size() == n + 1 && p.H.start.size() == n + 1 &&
-                       p.H.value_start.size() == n + 1 &&
+    const bool none = p.H.start.size() == 1 && p.H.value_start.size() == 1;
+    const bool sizes = p.offset.size() == n + 1 &&
+                       (none || (p.H.start.size() == n + 1 && p.H.value_start.size() == n + 1)) &&
                        p.H.start.back() == static_cast<Index>(p.H.body.size()) &&
                        p.H.value_start.back() == static_cast<std::int64_t>(p.H.value.size());
     faults.expect(
@@ -268,8 +361,9 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
                                 ": dimension or coefficient out of range; use Cone's factories");
     }
     check_mass(p, faults);
-    if (sizes && in_range) {
-        for (Index i = 0; i < p.blocks(); ++i) {
+    const bool contacts_fit = check_contacts(p, faults);
+    if (sizes && in_range && contacts_fit) {
+        for (Index i = 0; i < p.blocks() && !none; ++i) {
             std::int64_t numbers = 0;
             for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
                 numbers += static_cast<std::int64_t>(p.cones[i].dim) * p.place_of(p.H.body[k]).dim;
@@ -288,6 +382,36 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
         check_tiling(p, faults);
     }
     return faults.take();
+}
+
+bool numbers_in_range(const ConeProblem& p, int threads) {
+    struct All {
+        bool good = true;
+        void add(const All& other) { good = good && other.good; }
+    };
+    const auto each = [&](const auto& x, auto&& test) {
+        return parallel_merge<All>(threads, static_cast<Index>(x.size()),
+                                   [&](Index i, All& all) { all.good = all.good && test(x[i]); })
+            .good;
+    };
+    const auto is_bounded = [](double x) { return std::abs(x) <= most; };  // not a number is not
+    const auto is_mass = [](double x) { return x == 0 || (x >= least && x <= most); };
+    bool good = each(p.f, is_bounded) && each(p.w, is_bounded) &&
+                each(p.compliance, [](double x) { return x >= 0 && x <= most; });
+    for (const Species& s : p.species) {
+        if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
+            good = good && each(rigid->mass, is_mass);
+            const bool diagonal = rigid->moments() == 1;
+            good = good && (diagonal ? each(rigid->inertia, is_mass) : each(rigid->inertia, is_bounded));
+            if (!diagonal)
+                for (Index k = 0; k < s.count; ++k)
+                    for (const int c : {0, 2, 5})
+                        good = good && is_mass(rigid->inertia[static_cast<std::size_t>(k) * 6 + c]);
+        }
+        if (const auto* block = std::get_if<BlockInverseMass>(&s.mass))
+            good = good && each(block->blocks, is_bounded);
+    }
+    return good;
 }
 
 }  // namespace drystone

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "drystone/base/types.hpp"
-#include "drystone/cone/cone.hpp"
+#include "drystone/cone/contact_row.hpp"
 
 #include <Eigen/SparseCore>
 
@@ -22,10 +22,24 @@ namespace drystone {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
+/// Begins where Eigen's own vectors do: which terms of a product it takes together follows from where its result lies, and so would the last bit.
+using AlignedNumbers = std::vector<double, Eigen::aligned_allocator<double>>;
+
 /// Inverse mass of separate bodies: one symmetric positive semi-definite dim x dim matrix per body, row after row. Zero for a body that does
 /// not move.
 struct BlockInverseMass {
     std::vector<double> blocks;
+};
+
+/// Inverse mass of separate rigid bodies, whose velocities are (velocity, spin about the centre of mass) in world axes: species of 3 velocities per body in the
+/// plane, of 6 in space.
+struct RigidInverseMass {
+    std::vector<double> mass;  ///< one number per body; 0 for one that does not move
+    /// One number per body where the inertia is the same about all axes (in the plane, and of balls); else six: the lower triangle, row by row.
+    std::vector<double> inertia;
+
+    /// Numbers of a body's inertia.
+    [[nodiscard]] int moments() const { return inertia.size() > mass.size() ? 6 : 1; }
 };
 
 /// A mass that couples bodies (rods, finite elements): symmetric positive definite, both triangles stored.
@@ -39,7 +53,7 @@ struct SparseInverseMass {
     SparseMatrix inverse;
 };
 
-using Mass = std::variant<BlockInverseMass, SparseMass, SparseInverseMass>;
+using Mass = std::variant<BlockInverseMass, SparseMass, SparseInverseMass, RigidInverseMass>;
 
 /// A run of bodies of one kind.
 struct Species {
@@ -49,16 +63,58 @@ struct Species {
 
     [[nodiscard]] Index velocities() const { return count * dim; }
     /// True if no body's impulse moves another.
-    [[nodiscard]] bool separate() const { return std::holds_alternative<BlockInverseMass>(mass); }
+    [[nodiscard]] bool separate() const {
+        return std::holds_alternative<BlockInverseMass>(mass) ||
+               std::holds_alternative<RigidInverseMass>(mass);
+    }
 };
 
-/// H by rows of blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix (dim_i x velocities of the body, row by
+/// The inverse mass of body `k` of a species of separate bodies, dim x dim numbers row by row.
+void inverse_block(const Species& species, Index k, double* block);
+/// Of all of them.
+std::vector<double> inverse_blocks(const Species& species);
+
+/// Blocks that are contacts of two rigid bodies: block i is contact i, in the plane or in space, for i < size().
+struct ContactRows {
+    std::vector<ContactRow<2>> plane;
+    std::vector<ContactRow<3>> space;
+
+    [[nodiscard]] Index size() const { return static_cast<Index>(plane.size() + space.size()); }
+    /// Calls f(contact) if block i is one.
+    template <class F>
+    void visit(Index i, F&& f) const {
+        if (i < static_cast<Index>(space.size())) {
+            f(space[i]);
+        } else if (i < static_cast<Index>(plane.size())) {
+            f(plane[i]);
+        }
+    }
+};
+
+/// The contacts in the plane (d = 2) or in space.
+template <int d, class Rows>
+auto& contacts_of(Rows& rows) {
+    if constexpr (d == 2) {
+        return rows.plane;
+    } else {
+        return rows.space;
+    }
+}
+
+/// General rows of H, by blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix (dim_i x velocities of the body, row by
 /// row) follows that of the entry before, the first one of a block begins at value[value_start[i]]. Bodies of one block are distinct.
+/// Where no block has any, `start` may be {0}.
 struct BlockRows {
     std::vector<Index> start = {0};
     std::vector<Index> body;
     std::vector<std::int64_t> value_start = {0};
-    std::vector<double> value;
+    AlignedNumbers value;
+
+    [[nodiscard]] Index first(Index i) const { return body.empty() ? 0 : start[i]; }
+    [[nodiscard]] Index last(Index i) const { return body.empty() ? 0 : start[i + 1]; }
+    [[nodiscard]] const double* values(Index i) const {
+        return body.empty() ? nullptr : value.data() + value_start[i];
+    }
 };
 
 /// Order of work of Gauss-Seidel: tiles of a colour share no moving body, so they may be visited at the same time.
@@ -76,6 +132,8 @@ struct Tiling {
 struct ConeProblem {
     std::vector<Species> species;  ///< bodies are numbered through them, and so are velocities
     Vector f;                      ///< size dofs(): M v_begin plus impulses of the known forces
+    /// H is the rows of contacts and, on top of them, general rows: those of joints, of files, and of contacts with what is no rigid body.
+    ContactRows contacts;
     BlockRows H;
     Vector w;                         ///< size rows()
     Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
@@ -132,17 +190,46 @@ struct ConeProblem {
 using BodyRowsOf = Eigen::Map<
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>>;
 
-/// Calls f(body, place, rows) for the entries of block i. `values`: H.value, or numbers that are laid out like it.
+/// Calls f(body, place, rows) for the general rows of block i in `rows`, of the problem or laid out like its bodies.
 template <class F>
-void for_each_entry(const ConeProblem& p, Index i, const double* values, F&& f) {
+void for_each_entry(const ConeProblem& p, const BlockRows& rows, Index i, F&& f) {
     const int d = p.cones[i].dim;
-    const double* A = values + p.H.value_start[i];
-    for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-        const ConeProblem::Place place = p.place_of(p.H.body[k]);
-        f(p.H.body[k], place, BodyRowsOf(A, d, place.dim));
+    const double* A = rows.values(i);
+    for (Index k = rows.first(i); k < rows.last(i); ++k) {
+        const ConeProblem::Place place = p.place_of(rows.body[k]);
+        f(rows.body[k], place, BodyRowsOf(A, d, place.dim));
         A += d * place.dim;
     }
 }
+
+/// Calls f(body, place, rows) for all rows of block i: of its contact's bodies, a before b, and the general ones.
+template <class F>
+void for_each_entry(const ConeProblem& p, Index i, F&& f) {
+    p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
+        const BodyRows<d> frame = block_frame<d>(p.cones[i], c.normal);
+        const auto side = [&](Index body, const Vec<d>& arm, double sign) {
+            if (body < 0) return;
+            const BodyRows<d> rows = rows_at<d>(frame, arm, sign);
+            f(body, p.place_of(body), BodyRowsOf(rows.data(), rows.rows(), body_velocities<d>));
+        };
+        side(c.a, c.arm_a, 1);
+        side(c.b, c.arm_b, -1);
+    });
+    for_each_entry(p, p.H, i, f);
+}
+
+/// Calls f(body) for the bodies of block i, in the same order.
+template <class F>
+void for_each_body(const ConeProblem& p, Index i, F&& f) {
+    p.contacts.visit(i, [&](const auto& c) {
+        if (c.a >= 0) f(c.a);
+        if (c.b >= 0) f(c.b);
+    });
+    for (Index k = p.H.first(i); k < p.H.last(i); ++k) f(p.H.body[k]);
+}
+
+/// The same problem with general rows instead of contacts, and inverse masses block by block: what files hold.
+void make_general(ConeProblem& problem);
 
 /// A solution, and also a warm start (then only r is read).
 struct ConeSolution {
@@ -157,5 +244,9 @@ struct ConeSolution {
 /// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in which
 /// two tiles of a colour share a moving body); empty if the problem can be solved.
 std::vector<std::string> find_faults(const ConeProblem& problem);
+
+/// The quick part of it: whether masses, f, w and compliance are numbers with which one can calculate. What assembles problems makes them whole by itself, but
+/// numbers come from users.
+bool numbers_in_range(const ConeProblem& problem, int threads);
 
 }  // namespace drystone

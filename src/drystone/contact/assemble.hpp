@@ -1,7 +1,7 @@
 // From contacts to the cone problem of one step (docs/theory.md, section 10): the one place where bodies become matrices.
 //
 // A body's block of the problem is (velocity, spin about the centre of mass, world axes), 3 numbers in the plane and 6 in space;
-// the problem's bodies are the scene's, with a zero inverse mass and no entries for held ones. A guided body moves along its axis alone:
+// the problem's bodies are those of the scene that are free and touch something, then guided ones. A guided body moves along its axis alone:
 // the rest of its velocity is known. A cell under a given stress is one more body, whose velocities are the rates of the cell (periods, then
 // shear); contacts across its sides have a third entry. A contact's block is its relative velocity a minus b in the frame (n, t) or
 // (n, t1, t2), and where rolling or spinning meet friction the relative spin in the same frame. Blocks of joints come after those of contacts.
@@ -37,6 +37,8 @@ struct AssembleOptions {
     int threads = 1;
     /// Contacts yield by the stiffness of their pair of materials (contact/elasticity.hpp). look_ahead with theta = 1 only.
     bool elastic = false;
+    /// Every body of the scene is one of the problem, under the same number: what ranks exchange is known by it.
+    bool all_bodies = false;
 };
 
 /// A contact bears a pull only while its gap is below this many inner radii of the smaller body: the rounding and solver noise of
@@ -56,21 +58,25 @@ struct Assembled {
     ConeProblem problem;
     std::vector<JointBlocks<d>> joints;  ///< of the scene, in its order
     Index contacts = 0;                  ///< blocks that are contacts; those of joints follow
-    ContactSet<d> links;  ///< where there are joints: one link per block, for the tiling; else empty
+    std::vector<Index> place;            ///< by body of the scene: its number in the problem, or -1
+    std::vector<Index> body;  ///< by body of the problem, but for the cell: its number in the scene
+    Index rigid = 0;          ///< bodies of the problem that are rigid; then guided ones, and the cell
+    ContactSet<d> links;      ///< where there are joints: one link per block, for the tiling; else empty
 
     /// First component of the joints' impulses.
     [[nodiscard]] Index joint_offset() const { return problem.offset[contacts]; }
 };
 
-/// Orthonormal rows that take (relative velocity, relative spin) to the components of a contact's block, and their transpose an impulse back
-/// to (force, torque) in world axes.
-template <int d>
-BodyRows<d> block_frame(const Cone& cone, const Vec<d>& normal);
-
 /// `v_free`: velocities at the end of the step without contacts, body by body.
 template <int d>
 void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector& v_free,
               const AssembleOptions& options, Assembled<d>& out);
+
+/// Velocities of the scene's bodies at the end of the step, body by body, and then of the cell: `v` of the problem, and v_free of those that no impulse has moved, whether
+/// they are in the problem or not. `untouched`: velocities of the problem without impulses.
+template <int d>
+void end_velocities(const Assembled<d>& assembled, const Vector& v_free, const Vector& untouched,
+                    const Vector& v, int threads, Vector& out);
 
 /// Relative velocity a minus b of the contact point for the bodies' velocities in the scene, world axes.
 template <int d>

@@ -6,15 +6,11 @@
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
-#include "drystone/cone/cone.hpp"
+#include "drystone/cone/contact_row.hpp"
 
 #include <array>
 
 namespace drystone {
-
-template <int d>
-using BodyRows = Eigen::Matrix<double, Eigen::Dynamic, body_velocities<d>, Eigen::RowMajor,
-                               body_velocities<d>, body_velocities<d>>;
 
 /// Relative velocity of a block: rows_a V_a + rows_b V_b + w + compliance r, V = (velocity, spin).
 template <int d>

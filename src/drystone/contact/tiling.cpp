@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace drystone {
 
@@ -50,6 +51,52 @@ void space_out(const Scene<d>& scene, const ContactSet<d>& contacts, Index* begi
         recent[place + 1] = contacts[*next].b;
         place = (place + 2) % window;
     }
+}
+
+/// Sorts places that come in the order of contacts. Tiles are few beside contacts: they are found and sorted first, and contacts then dealt out to them.
+template <int d>
+void sort_places(std::span<TilePlace<d>> places) {
+    constexpr Index none = -1;
+    std::size_t slots = 64;
+    while (slots < places.size() / 8) slots *= 2;
+    std::vector<Index> slot(slots, none), tile_of(places.size()), first;  // first: a place of each tile
+    const auto start_of = [&](const TilePlace<d>& place) {
+        return static_cast<std::size_t>(
+            ((place.cell ^ (std::uint64_t{place.colour} << 58)) * 0x9e3779b97f4a7c15U) >> 20);
+    };
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        std::size_t at = start_of(places[k]) & (slots - 1);
+        while (slot[at] != none && !places[static_cast<std::size_t>(first[slot[at]])].same_tile(places[k]))
+            at = (at + 1) & (slots - 1);
+        if (slot[at] == none) {
+            slot[at] = static_cast<Index>(first.size());
+            first.push_back(static_cast<Index>(k));
+            if (2 * first.size() > slots) {  // more tiles than was thought: room for twice as many
+                slots *= 4;
+                slot.assign(slots, none);
+                for (std::size_t t = 0; t < first.size(); ++t) {
+                    std::size_t to = start_of(places[static_cast<std::size_t>(first[t])]) & (slots - 1);
+                    while (slot[to] != none) to = (to + 1) & (slots - 1);
+                    slot[to] = static_cast<Index>(t);
+                }
+                at = start_of(places[k]) & (slots - 1);
+                while (slot[at] != static_cast<Index>(first.size()) - 1) at = (at + 1) & (slots - 1);
+            }
+        }
+        tile_of[k] = slot[at];
+    }
+    std::vector<Index> order(first.size()), begin(first.size() + 1, 0);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+        return places[static_cast<std::size_t>(first[a])] < places[static_cast<std::size_t>(first[b])];
+    });
+    std::vector<Index> rank(first.size());
+    for (std::size_t k = 0; k < order.size(); ++k) rank[order[k]] = static_cast<Index>(k);
+    for (const Index tile : tile_of) ++begin[rank[tile] + 1];
+    for (std::size_t k = 0; k + 1 < begin.size(); ++k) begin[k + 1] += begin[k];
+    std::vector<TilePlace<d>> sorted(places.size());
+    for (std::size_t k = 0; k < places.size(); ++k) sorted[begin[rank[tile_of[k]]]++] = places[k];
+    std::copy(sorted.begin(), sorted.end(), places.begin());
 }
 
 Ruler ruler_for(double lower, double period, double width) {
@@ -167,9 +214,10 @@ void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<
                  std::span<const std::uint32_t> colours) {
     tiling = {};
     const auto is_ours = [&](const TilePlace<d>& place) { return ours.empty() || ours[place.contact] != 0; };
-    const auto other = ours.empty() ? places.end() : std::partition(places.begin(), places.end(), is_ours);
-    std::sort(places.begin(), other);
-    std::sort(other, places.end());
+    const auto other =
+        ours.empty() ? places.end() : std::stable_partition(places.begin(), places.end(), is_ours);
+    sort_places<d>({places.begin(), other});
+    sort_places<d>({other, places.end()});
     tiling.order.reserve(places.size());
     for (const TilePlace<d>& place : places) tiling.order.push_back(place.contact);
 

@@ -1,5 +1,7 @@
 #include "drystone/contact/warm_start.hpp"
 
+#include <array>
+
 namespace drystone {
 
 template <int d>
@@ -16,9 +18,11 @@ void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const Con
         if (k == memory.key.size()) break;
         if (memory.key[k] != contacts[i].key) continue;
         const Cone& cone = problem.cones[i];
-        Eigen::Matrix<double, body_velocities<d>, 1> wrench;
-        wrench << memory.impulse[k], memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k];
-        r.segment(problem.offset[i], cone.dim) += scale * (block_frame<d>(cone, contacts[i].normal) * wrench);
+        const Wrench<d> wrench{memory.impulse[k],
+                               memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k]};
+        std::array<double, max_block> local;
+        in_frame<d>(cone, contacts[i].normal, wrench, local.data());
+        for (int c = 0; c < cone.dim; ++c) r[problem.offset[i] + c] += scale * local[c];
     }
 }
 
@@ -36,13 +40,11 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
         const Cone& cone = problem.cones[i];
         const auto ri = borne.segment(problem.offset[i], cone.dim);
         if (ri.isZero(0) || (!ours.empty() && ours[i] == 0)) continue;
-        const Eigen::Matrix<double, body_velocities<d>, 1> wrench =
-            block_frame<d>(cone, contacts[i].normal).transpose() * ri;
+        const Wrench<d> wrench = in_world<d>(cone, contacts[i].normal, ri.data());
         memory.key.push_back(contacts[i].key);
-        memory.impulse.push_back(wrench.template head<d>());
+        memory.impulse.push_back(wrench.force);
         if (cone.kind == ConeKind::wrench) memory.torque.resize(memory.key.size() - 1, Spin<d>::Zero());
-        if (cone.kind == ConeKind::wrench || !memory.torque.empty())
-            memory.torque.push_back(wrench.template tail<spins<d>>());
+        if (cone.kind == ConeKind::wrench || !memory.torque.empty()) memory.torque.push_back(wrench.torque);
     }
 }
 

@@ -147,7 +147,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.detect);
 
     assemble(scene, memory.contacts, memory.v_free,
-             {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
+             {options.scheme, options.drift, h, theta, threads, options.elastic, true}, memory.assembled);
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
     part.ghosts.start(problem.f.data(), problem.common_dim());
     part.ghosts.finish(problem.f.data(), problem.common_dim());
@@ -163,12 +163,16 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.assemble);
 
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
-    Delassus W(problem, threads, &halo.exchange());
-    W.set_arithmetic(solving.arithmetic);
-    record.solve = solve(W, solving, memory.solution);
+    check_problem(problem);
+    memory.W.refill(problem, threads, &halo.exchange());
+    memory.W.set_arithmetic(solving.arithmetic);
+    record.solve = solve(memory.W, solving, memory.solution);
     refuse_invalid(record.solve);
-    if (has_no_motion(record.solve)) stand_in(W, memory.start, solving.law, memory.solution, record.solve);
+    if (has_no_motion(record.solve))
+        stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home);
+    end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
+                   memory.v_end);
     stages.end(seconds.solve);
 
     const Counted counted{part.own, held.ours};
@@ -177,7 +181,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (options.account) account_before(scene, memory, h, theta, counted, sums);
     stages.end(seconds.account);
 
-    integrate(scene, h, theta, memory.solution.v, threads);
+    integrate(scene, h, theta, memory.v_end, threads);
     record.time = scene.time;
     stages.end(seconds.integrate);
 

@@ -27,24 +27,35 @@ std::vector<double> take(Reader& reader, std::size_t count) {
 
 struct WholeBody {
     GlobalId id;
-    std::vector<double> f, inverse_mass;
+    std::vector<double> f;
+    double mass;
+    std::vector<double> inertia;
 };
 
+template <int d>
 struct WholeBlock {
     BlockHead head;
-    std::vector<GlobalId> bodies;
+    GlobalId a, b;  ///< of the contact's rows, or -1
+    ContactRow<d> row;
+    std::vector<GlobalId> bodies;  ///< of the general rows
     std::vector<double> H, w, compliance, r;
     double shift_before, pull;
 };
+
+/// Six numbers of inertia where there are one or six.
+std::vector<double> six_of(const RigidInverseMass& mass, Index j) {
+    if (mass.moments() == 1) return {mass.inertia[j], 0, mass.inertia[j], 0, 0, mass.inertia[j]};
+    const double* I = mass.inertia.data() + static_cast<std::ptrdiff_t>(j) * 6;
+    return {I, I + 6};
+}
 
 }  // namespace
 
 template <int d>
 WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
                           const Held<d>& held, const Part<d>& part, const Vector& r) {
-    const int m = problem.only().dim;
-    const std::size_t squared = static_cast<std::size_t>(m) * m;
-    const auto& mass = std::get<BlockInverseMass>(problem.only().mass).blocks;
+    constexpr int m = body_velocities<d>;
+    const auto& mass = std::get<RigidInverseMass>(problem.only().mass);
     std::vector<TilePlace<d>> place_of(contacts.size());
     for (const TilePlace<d>& place : held.places) place_of[place.contact] = place;
     std::vector<Index> in_tile(contacts.size(), 0);
@@ -57,18 +68,23 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
         if (part.own[j] == 0) continue;
         bodies.put(scene.bodies.id[j]);
         put(bodies, problem.f.data() + static_cast<std::ptrdiff_t>(j) * m, m);
-        put(bodies, mass.data() + j * squared, squared);
+        bodies.put(mass.mass[j]);
+        put(bodies, six_of(mass, j).data(), 6);
     }
     for (Index i = 0; i < problem.blocks(); ++i) {
         if (held.ours[i] == 0) continue;
         const Index from = problem.offset[i];
         const int rows = problem.cones[i].dim;
-        const Index first = problem.H.start[i], last = problem.H.start[i + 1];
+        const Index first = problem.H.first(i), last = problem.H.last(i);
+        const ContactRow<d>& row = contacts_of<d>(problem.contacts)[i];
+        const auto id_of = [&](Index body) { return body < 0 ? GlobalId{-1} : scene.bodies.id[body]; };
         blocks.put(BlockHead{contacts[i].key, place_of[i].cell, place_of[i].colour, in_tile[i],
                              problem.cones[i], last - first});
-        for (Index k = first; k < last; ++k) blocks.put(scene.bodies.id[problem.H.body[k]]);
-        put(blocks, problem.H.value.data() + problem.H.value_start[i],
-            static_cast<std::size_t>(last - first) * rows * m);
+        blocks.put(id_of(row.a));
+        blocks.put(id_of(row.b));
+        for (const Vec<d>& x : {row.normal, row.arm_a, row.arm_b}) put(blocks, x.data(), d);
+        for (Index k = first; k < last; ++k) blocks.put(id_of(problem.H.body[k]));
+        put(blocks, problem.H.values(i), static_cast<std::size_t>(last - first) * rows * m);
         put(blocks, problem.w.data() + from, rows);
         const Vector none = Vector::Zero(rows);
         put(blocks, problem.compliance.size() > 0 ? problem.compliance.data() + from : none.data(), rows);
@@ -85,15 +101,20 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
     for (Reader reader(body_bytes); !reader.done();) {
         const auto id = reader.take<GlobalId>();
         std::vector<double> f = take(reader, m);
-        all_bodies.push_back({id, std::move(f), take(reader, squared)});
+        const auto inverse = reader.take<double>();
+        all_bodies.push_back({id, std::move(f), inverse, take(reader, 6)});
     }
     std::sort(all_bodies.begin(), all_bodies.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-    std::vector<WholeBlock> all_blocks;
+    std::vector<WholeBlock<d>> all_blocks;
     const std::vector<std::byte> block_bytes = part.team->gather_all(blocks.bytes);
     for (Reader reader(block_bytes); !reader.done();) {
-        WholeBlock& block = all_blocks.emplace_back();
+        WholeBlock<d>& block = all_blocks.emplace_back();
         block.head = reader.take<BlockHead>();
         const auto rows = static_cast<std::size_t>(block.head.cone.dim);
+        block.a = reader.take<GlobalId>();
+        block.b = reader.take<GlobalId>();
+        for (Vec<d>* x : {&block.row.normal, &block.row.arm_a, &block.row.arm_b})
+            reader.copy(x->data(), d * sizeof(double));
         for (int k = 0; k < block.head.entries; ++k) block.bodies.push_back(reader.take<GlobalId>());
         block.H = take(reader, block.bodies.size() * rows * m);
         block.w = take(reader, rows);
@@ -110,27 +131,34 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
     p.only().dim = m;
     p.only().count = static_cast<Index>(all_bodies.size());
     p.f.resize(p.dofs());
-    BlockInverseMass inverse;
+    RigidInverseMass inverse;
+    const std::size_t moments = part.team->any(mass.moments() == 6) ? 6 : 1;
     for (Index j = 0; j < p.bodies(); ++j) {
-        std::copy(all_bodies[j].f.begin(), all_bodies[j].f.end(),
-                  p.f.data() + static_cast<std::ptrdiff_t>(j) * m);
-        inverse.blocks.insert(inverse.blocks.end(), all_bodies[j].inverse_mass.begin(),
-                              all_bodies[j].inverse_mass.end());
+        const WholeBody& body = all_bodies[j];
+        std::copy(body.f.begin(), body.f.end(), p.f.data() + static_cast<std::ptrdiff_t>(j) * m);
+        inverse.mass.push_back(body.mass);
+        for (std::size_t k = 0; k < moments; ++k) inverse.inertia.push_back(body.inertia[k]);
     }
     p.only().mass = std::move(inverse);
     std::vector<double> w, compliance, impulses, shift, pull;
     const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
         to.insert(to.end(), from.begin(), from.end());
     };
-    for (const WholeBlock& block : all_blocks) {
+    const auto number_of = [&](GlobalId id) {
+        if (id < 0) return Index{-1};
+        const auto body = std::lower_bound(all_bodies.begin(), all_bodies.end(), id,
+                                           [](const WholeBody& a, GlobalId b) { return a.id < b; });
+        return static_cast<Index>(body - all_bodies.begin());
+    };
+    for (const WholeBlock<d>& block : all_blocks) {
         p.add_block(block.head.cone);
+        ContactRow<d> row = block.row;
+        row.a = number_of(block.a);
+        row.b = number_of(block.b);
+        contacts_of<d>(p.contacts).push_back(row);
         const std::size_t size = static_cast<std::size_t>(block.head.cone.dim) * m;
-        for (std::size_t k = 0; k < block.bodies.size(); ++k) {
-            const auto body = std::lower_bound(all_bodies.begin(), all_bodies.end(), block.bodies[k],
-                                               [](const WholeBody& a, GlobalId id) { return a.id < id; });
-            p.add_entry(static_cast<Index>(body - all_bodies.begin()),
-                        std::span(block.H).subspan(k * size, size));
-        }
+        for (std::size_t k = 0; k < block.bodies.size(); ++k)
+            p.add_entry(number_of(block.bodies[k]), std::span(block.H).subspan(k * size, size));
         append(w, block.w);
         append(compliance, block.compliance);
         append(impulses, block.r);
@@ -166,7 +194,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
     for (const Contact<d>& contact : contacts) {
         const auto block =
             std::lower_bound(all_blocks.begin(), all_blocks.end(), contact.key,
-                             [](const WholeBlock& a, const ContactKey& key) { return a.head.key < key; });
+                             [](const WholeBlock<d>& a, const ContactKey& key) { return a.head.key < key; });
         whole.block.push_back(static_cast<Index>(block - all_blocks.begin()));
     }
     return whole;

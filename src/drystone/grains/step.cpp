@@ -13,7 +13,7 @@ template <int d>
 SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& settings,
                                const StepMemory<d>& memory, ConeSolution& solution) {
     const ConeProblem& problem = memory.assembled.problem;
-    const Delassus W(problem, resolve_threads(settings.threads));
+    const Delassus& W = memory.W;
     LeastEnergyOptions options;
     // Forces cannot be better than the velocities they are to give.
     options.tolerance = std::clamp(10 * settings.goal.tolerance, 1e-8, 1e-3);
@@ -62,11 +62,16 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     memory.start = memory.solution.r;
     stages.end(seconds.assemble);
 
-    record.solve = solve(problem, solving, memory.solution);
+    check_problem(problem);
+    memory.W.refill(problem, threads);
+    memory.W.set_arithmetic(solving.arithmetic);
+    record.solve = solve(memory.W, solving, memory.solution);
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
-        stand_in(Delassus(problem, threads), memory.start, solving.law, memory.solution, record.solve);
+        stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
+    end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
+                   memory.v_end);
     stages.end(seconds.solve);
 
     // Not remembered: they are balanced less well than those of the solver, from which the next solve starts.
@@ -76,7 +81,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (options.account) account_before(scene, memory, h, theta, {}, sums);
     stages.end(seconds.account);
 
-    integrate(scene, h, theta, memory.solution.v, threads);
+    integrate(scene, h, theta, memory.v_end, threads);
     record.time = scene.time;
     record.runaway = find_runaway(scene);
     record.overlap_allowance = overlap_allowance(options, record);

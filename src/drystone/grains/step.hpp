@@ -16,6 +16,7 @@ inline SolveSettings brief_settings() {
     settings.solver = BriefOptions{};
     settings.goal.tolerance = 1e-4;
     settings.arithmetic = Arithmetic::repeatable;
+    settings.secondary = false;
     return settings;
 }
 
@@ -83,9 +84,11 @@ struct StepMemory {
     Neighbours<d> neighbours;
     ContactSet<d> contacts;  ///< of the last step
     Assembled<d> assembled;  ///< of the last step
+    Delassus W;              ///< of its problem
     ConeSolution solution;   ///< of the last step
     Vector start;            ///< impulses from which it was sought
-    Vector v_free;
+    Vector v_free;           ///< of the scene's bodies, at the end of the step, without contacts
+    Vector v_end;            ///< and with them
     std::vector<double> reach;
     std::vector<Vec<d>> position;  ///< at the begin, while moreau_jean looks half a step ahead
     std::vector<Rotation<d>> rotation;

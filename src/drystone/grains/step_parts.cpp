@@ -120,6 +120,15 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
     }
 }
 
+void check_problem([[maybe_unused]] const ConeProblem& problem) {
+#ifndef NDEBUG
+    const std::vector<std::string> faults = find_faults(problem);
+    // Numbers that are out of range are the user's, and are told of by the solve.
+    if (!faults.empty() && numbers_in_range(problem, 1))
+        fail("the contact problem of the step", faults.front(), "report this");
+#endif
+}
+
 void refuse_invalid(const SolveReport& report) {
     if (report.status == Status::invalid)
         fail("the contact problem of the step", "it cannot be solved: " + report.message,
@@ -188,7 +197,7 @@ void account_contacts(const Scene<d>& scene, const StepMemory<d>& memory, const 
                                             turning.dot(bodies.spin[j])));
                 return;
             }
-            const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(j) * n);
+            const auto end = memory.v_end.template segment<n>(static_cast<Eigen::Index>(j) * n);
             const auto free = memory.v_free.template segment<n>(static_cast<Eigen::Index>(j) * n);
             const Vec<d> velocity = 0.5 * (bodies.velocity[j] + end.template head<d>());
             // The spin that the step starts from is the free one: see free_velocities.
@@ -213,7 +222,7 @@ void account_joints(const Scene<d>& scene, const StepMemory<d>& memory, StepSums
             auto side = [&](Index j, const BodyRows<d>& rows) {
                 if (j < 0 || !bodies.is_free(j)) return;
                 const auto at = static_cast<Eigen::Index>(j) * n;
-                Eigen::Matrix<double, n, 1> twice = memory.solution.v.template segment<n>(at);
+                Eigen::Matrix<double, n, 1> twice = memory.v_end.template segment<n>(at);
                 twice.template head<d>() += bodies.velocity[j];
                 twice.template tail<spins<d>>() += memory.v_free.template segment<spins<d>>(at + d);
                 sums.work_joints.add(0.5 * r.dot(rows * twice));
@@ -239,7 +248,7 @@ void account_scheme(const Scene<d>& scene, const StepMemory<d>& memory, double h
     const Bodies<d>& bodies = scene.bodies;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i) || !counted.body(i)) continue;
-        const auto end = memory.solution.v.template segment<n>(static_cast<Eigen::Index>(i) * n);
+        const auto end = memory.v_end.template segment<n>(static_cast<Eigen::Index>(i) * n);
         const Vec<d> change = end.template head<d>() - bodies.velocity[i];
         sums.work_scheme.add((0.5 - theta) * h * bodies.mass[i] * scene.gravity.dot(change));
     }

@@ -65,6 +65,9 @@ struct StepSums {
     void write(StepRecord& record) const;
 };
 
+/// In builds with assertions: that what was assembled is a problem.
+void check_problem(const ConeProblem& problem);
+
 /// Throws Error with the faults where the solver was given data that are no problem: of the solution nothing may be used then. For one rank and several.
 void refuse_invalid(const SolveReport& report);
 

@@ -76,14 +76,14 @@ SparseMatrix columns_of(const ConeProblem& problem, const std::vector<Index>& bl
     SparseMatrix A(problem.dofs(), columns);
     struct Entry {
         ConeProblem::Place place;
-        const double* rows;
+        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block> rows;
     };
     std::vector<Entry> entries;
     Eigen::Index column = 0;
     for (const Index i : blocks) {
         entries.clear();
-        for_each_entry(problem, i, problem.H.value.data(), [&](Index, auto place, const BodyRowsOf& rows) {
-            entries.push_back({place, rows.data()});
+        for_each_entry(problem, i, [&](Index, auto place, const BodyRowsOf& rows) {
+            entries.push_back({place, rows});
         });
         std::sort(entries.begin(), entries.end(),
                   [](const Entry& x, const Entry& y) { return x.place.first < y.place.first; });
@@ -92,7 +92,7 @@ SparseMatrix columns_of(const ConeProblem& problem, const std::vector<Index>& bl
             for (const Entry& entry : entries) {
                 const auto [first, m] = entry.place;
                 for (int a = 0; a < m; ++a) {
-                    const double x = entry.rows[c * m + a];
+                    const double x = entry.rows(c, a);
                     // A negative zero is kept, so that reading gives back the same bits.
                     const bool zero = x == 0 && !std::signbit(x);
                     if (zero || (!fixed.empty() && fixed[first + a] != 0)) continue;
@@ -164,10 +164,11 @@ SparseMatrix mass_of(const ConeProblem& problem, const std::string& where, std::
     for (const Species& s : problem.species) {
         const auto first = static_cast<Eigen::Index>(fixed.size());
         SparseMatrix part;
-        if (const auto* mass = std::get_if<BlockInverseMass>(&s.mass)) {
-            const std::vector<char> of_species = find_fixed(mass->blocks, s.dim);
+        if (s.separate()) {
+            const std::vector<double> blocks = inverse_blocks(s);
+            const std::vector<char> of_species = find_fixed(blocks, s.dim);
             fixed.insert(fixed.end(), of_species.begin(), of_species.end());
-            part = mass_of_blocks(mass->blocks, s.dim, where);
+            part = mass_of_blocks(blocks, s.dim, where);
         } else {
             fixed.resize(fixed.size() + static_cast<std::size_t>(s.velocities()), 0);
             part = std::get<SparseMass>(s.mass).M;

@@ -17,13 +17,6 @@ namespace drystone {
 
 namespace {
 
-double measured(const Delassus& W, Law law, const Goal& goal, const Vector& r) {
-    Vector u;
-    W.velocity(r, u);
-    return goal.measure == Measure::referee ? law_residual(W, r, u, law).value()
-                                            : siconos_residual(W, r, u, law);
-}
-
 std::string in_words(const SolveReport& report, double residual) {
     char text[160];
     std::snprintf(text, sizeof text, "%s: %s at %.1e after %d iterations, %.2g s", report.solver.c_str(),
@@ -34,16 +27,13 @@ std::string in_words(const SolveReport& report, double residual) {
 /// Stages of `auto`: runs solvers one after the other, keeps the best iterate and the story.
 class Stages {
 public:
-    Stages(const Delassus& W, Law law, const Goal& goal, Vector& r)
-        : W_(W), law_(law), goal_(goal), r_(r), best_(r) {
-        residual_ = measured(W, law, goal, r);
-    }
+    Stages(const Delassus& W, const Goal& goal, Vector& r) : W_(W), goal_(goal), r_(r), best_(r) {}
 
     /// Runs one solver from `start`; true when the work is over.
     template <class Solver>
     bool run(Solver&& solver, Vector start) {
         const SolveReport report = solver(timed_goal(), start);
-        const double residual = measured(W_, law_, goal_, start);
+        const double residual = report.reached;
         add(report, residual);
         if (residual < residual_ || report.status == Status::solved) {
             residual_ = residual;
@@ -120,14 +110,13 @@ private:
     }
 
     const Delassus& W_;
-    Law law_;
     Goal goal_;
     Vector& r_;
     Vector best_, shift_;
     double begun_ = 0;
     Timer timer_;
     bool late_ = false;
-    double residual_;
+    double residual_ = std::numeric_limits<double>::infinity();  // of the best
     SolveReport total_;
 };
 
@@ -167,7 +156,7 @@ SolveReport by_factors(const Delassus& W, bool guarded, const Goal& goal, Vector
 
 SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r) {
     const ConeProblem& p = W.problem();
-    Stages stages(W, law, goal, r);
+    Stages stages(W, goal, r);
     const bool factorisable = (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation;
     auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
         return [&W, law, gs = with_momentum(sweeps, longest_cycle, blow_up)](const Goal& g, Vector& x) {
@@ -256,7 +245,7 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
 SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal, Vector& r,
                         Vector& shift) {
     constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
-    Stages stages(W, law, goal, r);
+    Stages stages(W, goal, r);
     const bool small = W.total_blocks() <= options.small_problem;
     const int patient = sweeps_for(W, options.most_visits, options.least_sweeps);
     const auto sweeps = [&](const GaussSeidelOptions& gs) {

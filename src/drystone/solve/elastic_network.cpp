@@ -183,17 +183,18 @@ void ElasticNetwork::linearise() {
 
 /// Inverse of each body's own block of the Newton matrix.
 void ElasticNetwork::prepare_bodies() {
-    const double* whitened = W_.whitened_rows().data();
+    const BlockRows& white = W_.dense_rows();
+    const double* whitened = white.value.data();
     const Index bodies = p_.bodies();
     if (body_start_.empty()) {
         body_start_.assign(static_cast<std::size_t>(bodies) + 1, 0);
-        for (Index body : p_.H.body) ++body_start_[body + 1];
+        for (Index body : white.body) ++body_start_[body + 1];
         for (Index j = 0; j < bodies; ++j) body_start_[j + 1] += body_start_[j];
-        body_block_.resize(p_.H.body.size());
-        body_value_.resize(p_.H.body.size());
+        body_block_.resize(white.body.size());
+        body_value_.resize(white.body.size());
         std::vector<Index> next(body_start_.begin(), body_start_.end() - 1);
         for (Index i = 0; i < p_.blocks(); ++i) {
-            for_each_entry(p_, i, whitened, [&](Index body, auto, const BodyRowsOf& H) {
+            for_each_entry(p_, white, i, [&](Index body, auto, const BodyRowsOf& H) {
                 const Index place = next[body]++;
                 body_block_[place] = i;
                 body_value_[place] = H.data() - whitened;

@@ -70,7 +70,6 @@ Status ElasticNetwork::relax(double tolerance, const Timer& timer, std::vector<H
     load_kernel();
     Sleep awake;
     std::vector<SweepSums> partial;
-    const Vector no_test;
     Vector previous_r, previous_z, last_multiplier = multiplier_;
     double last_imbalance = INFINITY, pass_theta = 1;
     MomentumCycle cycle;
@@ -81,8 +80,8 @@ Status ElasticNetwork::relax(double tolerance, const Timer& timer, std::vector<H
         cycle.begin();
         for (;;) {
             const SweepSums sums =
-                sweep(*kernel_, tiling_, W_.threads(), cycle.tests_uphill() ? previous_r : no_test, awake,
-                      W_.exchange(), partial);
+                sweep(*kernel_, tiling_, W_.threads(), cycle.tests_uphill() ? previous_r.data() : nullptr,
+                      nullptr, awake, W_.exchange(), partial);
             ++sweeps_;
             ++since_look;
             ++since_pass;

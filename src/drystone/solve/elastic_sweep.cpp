@@ -10,7 +10,7 @@
 namespace drystone {
 
 ElasticKernel::ElasticKernel(const Delassus& W, const Tiling& tiling, const std::vector<ElasticFace>& faces)
-    : W_(W), p_(W.problem()), dim_(p_.common_dim()), tiling_(tiling), faces_(faces) {
+    : W_(W), p_(W.problem()), white_(W.dense_rows()), dim_(p_.common_dim()), tiling_(tiling), faces_(faces) {
     diagonal_.resize(static_cast<std::size_t>(p_.blocks()));
     local_.resize(static_cast<std::size_t>(p_.blocks()));
     blocks_.resize(static_cast<std::size_t>(p_.blocks()));
@@ -23,18 +23,18 @@ ElasticKernel::ElasticKernel(const Delassus& W, const Tiling& tiling, const std:
         b.block = tiling_.order[q];
         b.at = at;
         b.dim = p_.cones[b.block].dim;
-        b.rows = p_.H.value_start[b.block];
+        b.rows = white_.value_start[b.block];
         b.stiffness = W_.inverse_mass(b.block);
         at += b.dim;
         const ElasticFace& face = faces_[b.block];
-        const Index entries = p_.H.start[b.block + 1] - p_.H.start[b.block];
+        const Index entries = white_.start[b.block + 1] - white_.start[b.block];
         const std::int64_t size = static_cast<std::int64_t>(b.dim) * dim_;
         const bool small = b.dim <= 3 && entries <= 2 && (dim_ == 6 || (dim_ == 3 && b.dim <= 2));
         if (small) {
             for (Index k = 0; k < entries; ++k) {
-                const double* A = W_.whitened_rows().data() + b.rows + k * size;
+                const double* A = white_.value.data() + b.rows + k * size;
                 if (std::any_of(A, A + size, [](double a) { return a != 0; }))
-                    b.body[k] = p_.H.body[p_.H.start[b.block] + k];
+                    b.body[k] = white_.body[white_.start[b.block] + k];
             }
         }
         const bool fixed = std::any_of(face.fixed.begin(), face.fixed.end(), [](double a) { return a != 0; });
@@ -110,10 +110,9 @@ void ElasticKernel::store(Vector& f) const {
 double ElasticKernel::visit_other(const Block& b, const double* previous, double& uphill) {
     const int d = b.dim;
     const Index i = b.block;
-    const double* Hw = W_.whitened_rows().data();
     double* f = r.data() + b.at;
     std::array<double, max_block> x{}, next{};
-    for_each_entry(p_, i, Hw, [&](Index, auto place, const BodyRowsOf& A) {
+    for_each_entry(p_, white_, i, [&](Index, auto place, const BodyRowsOf& A) {
         for (int a = 0; a < d; ++a) {
             for (int c = 0; c < place.dim; ++c) x[a] += A(a, c) * z[place.first + c];
         }
@@ -130,7 +129,7 @@ double ElasticKernel::visit_other(const Block& b, const double* previous, double
         next[a] = change;
     }
     uphill -= b.stiffness * along;
-    for_each_entry(p_, i, Hw, [&](Index, auto place, const BodyRowsOf& A) {
+    for_each_entry(p_, white_, i, [&](Index, auto place, const BodyRowsOf& A) {
         for (int a = 0; a < d; ++a) {
             for (int c = 0; c < place.dim; ++c) {
                 const double part = A(a, c) * next[a];

@@ -9,6 +9,7 @@
 
 #include "drystone/cone/delassus.hpp"
 #include "drystone/solve/elastic_face.hpp"
+#include "drystone/solve/sweep.hpp"
 
 namespace drystone {
 
@@ -35,6 +36,10 @@ public:
         return b.dim == 2 ? visit_contact<2, 3>(b, Uphill ? previous : nullptr, uphill)
                           : visit_contact<1, 3>(b, Uphill ? previous : nullptr, uphill);
     }
+    SweepSums visit_tile(Index tile, const double* before, const double* /*push*/, Sleep& sleep) {
+        return visit_blocks(*this, tiling_, tile, before, sleep);
+    }
+    [[nodiscard]] double* bodies() { return z.data(); }
     [[nodiscard]] int body_stride() const { return dim_; }
 
     Vector r;  ///< forces, in the order of the tiling
@@ -70,6 +75,7 @@ private:
 
     const Delassus& W_;
     const ConeProblem& p_;
+    const BlockRows& white_;
     int dim_;  // velocities per body; 0 where species differ
     const Tiling& tiling_;
     const std::vector<ElasticFace>& faces_;
@@ -80,7 +86,7 @@ private:
 
 template <int D, int M>
 double ElasticKernel::visit_contact(const Block& b, const double* previous, double& uphill) {
-    const double* A = W_.whitened_rows().data() + b.rows;
+    const double* A = white_.value.data() + b.rows;
     double* f = r.data() + b.at;
     std::array<double, D> x{}, next{};
     double* body[2] = {nullptr, nullptr};

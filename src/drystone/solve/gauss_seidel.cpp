@@ -3,11 +3,10 @@
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/solve/anderson.hpp"
+#include "drystone/solve/contact_sweeps.hpp"
 #include "drystone/solve/momentum.hpp"
 #include "drystone/solve/monitor.hpp"
-#include "drystone/solve/sweep_rigid.hpp"
-#include "drystone/solve/sweep_spheres.hpp"
-#include "drystone/solve/sweep_wrench.hpp"
+#include "drystone/solve/sweep_any.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,10 +29,29 @@ public:
         if (sleep_.sweeps > 0) sleep_.left.assign(W.problem().blocks(), 0);
     }
 
-    /// Returns the squared norm of the step and the uphill test against `previous` (empty: no test).
-    SweepSums operator()(const Vector& previous = {}) {
-        const SweepSums sums =
-            sweep(kernel_, tiling_, W_.threads(), previous, sleep_, W_.exchange(), partial_);
+    /// The next sweep begins with r + beta (r - before), and likewise z; `before` is then what was. Nothing may change the state in between.
+    void push(double beta, Vector& before_r, Vector& before_z) {
+        beta_ = beta;
+        pushed_r_ = &before_r;
+        pushed_z_ = &before_z;
+    }
+
+    /// Returns the squared norm of the step and the uphill test against `previous` (nullptr: no test).
+    SweepSums operator()(Vector* previous = nullptr) {
+        const double* push = nullptr;
+        double* before = previous == nullptr ? nullptr : previous->data();
+        if (pushed_r_ != nullptr) {
+            extrapolate(W_.threads(), kernel_.z, *pushed_z_, beta_);
+            if constexpr (Kernel::pushes) {
+                push = &beta_;
+                before = pushed_r_->data();
+            } else {
+                extrapolate(W_.threads(), kernel_.r, *pushed_r_, beta_);
+            }
+            pushed_r_ = nullptr;
+        }
+        SweepSums sums = sweep(kernel_, tiling_, W_.threads(), before, push, sleep_, W_.exchange(), partial_);
+        if (previous == nullptr) sums.uphill = 0;
         const double blocks = std::max(1.0, sums.visits);
         sleep_.threshold = sleep_tolerance_ * sleep_tolerance_ * sums.step / blocks;
         return sums;
@@ -47,30 +65,71 @@ private:
     const Tiling& tiling_;
     Sleep sleep_;
     double sleep_tolerance_ = 0;
+    double beta_ = 0;
+    Vector *pushed_r_ = nullptr, *pushed_z_ = nullptr;
     std::vector<SweepSums> partial_;
 };
 
-/// The iterate as the monitor wants it: problem order, with u computed afresh. Reloads the kernel from r, which also
-/// removes the rounding that piled up in z.
+/// Looks at the iterate for the monitor: by the sweeps' own numbers where the kernel can, else in the problem's order with u computed afresh.
 template <class Kernel>
 class Look {
 public:
-    Look(Kernel& kernel, const Delassus& W, Monitor& monitor)
-        : kernel_(kernel), W_(W), monitor_(monitor), r_(W.problem().rows()) {}
+    Look(Kernel& kernel, const Delassus& W, Law law, const Goal& goal, Monitor& monitor)
+        : kernel_(kernel), W_(W), law_(law), monitor_(monitor) {
+        // All ranks or none. For tight goals rounding that piles up in z might show.
+        by_sweeps_ = Kernel::pushes && goal.measure == Measure::referee && goal.tolerance >= 1e-8 &&
+                     W.largest(W.pull_impulse().size() > 0 ? 1 : 0) == 0;
+    }
 
     bool operator()(int iteration) {
-        kernel_.store(r_);
-        if (W_.exchange() != nullptr) W_.exchange()->share_rows(r_);
+        iteration_ = iteration;
+        if constexpr (Kernel::pushes) {
+            if (by_sweeps_) {
+                const double residual = kernel_.measure(W_, law_).value();
+                return monitor_.check(iteration, residual, [&](Vector& best) { best = kernel_.r; });
+            }
+        }
+        take(r_);
         W_.velocity(r_, u_);
         return monitor_.check(iteration, r_, u_);
     }
-    void refresh() { kernel_.load(r_); }
+    /// Removes the rounding that piled up in z, where many sweeps have added to it.
+    void refresh() {
+        constexpr int often_enough = 1000;
+        if (by_sweeps_ && iteration_ - refreshed_ < often_enough) return;
+        refreshed_ = iteration_;
+        if (by_sweeps_) {
+            reload();
+        } else {
+            kernel_.load(r_);
+        }
+    }
+    /// The best iterate, in the problem's order, where it was kept as the kernel packs it.
+    void finish(Vector& r) {
+        if (!by_sweeps_ || monitor_.best().size() != kernel_.r.size()) return;
+        kernel_.r = monitor_.best();
+        take(r);
+    }
     [[nodiscard]] double residual() const { return monitor_.residual(); }
 
 private:
+    void reload() {
+        take(r_);
+        kernel_.load(r_);
+    }
+    void take(Vector& r) {
+        r.resize(W_.problem().rows());
+        kernel_.store(r);
+        if (W_.exchange() != nullptr) W_.exchange()->share_rows(r);
+    }
+
     Kernel& kernel_;
     const Delassus& W_;
+    Law law_;
     Monitor& monitor_;
+    bool by_sweeps_ = false;
+
+    int iteration_ = 0, refreshed_ = 0;
     Vector r_, u_;
 };
 
@@ -85,25 +144,23 @@ void plain(Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options, Look<Ker
 }
 
 template <class Kernel>
-void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const GaussSeidelOptions& options,
+void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
               Look<Kernel>& look) {
     MomentumCycle cycle{.longest = options.longest_cycle, .blow_up = options.blow_up};
     if (look(0)) return;
     look.refresh();
-    Vector previous_r = kernel.r, previous_z = kernel.z;
-    const Vector no_test;
+    Vector previous_r, previous_z;
     for (int k = 0, since_look = 0;;) {
         previous_r = kernel.r;
         previous_z = kernel.z;
         cycle.begin();
         for (;;) {
-            const SweepSums sums = sweeper(cycle.tests_uphill() ? previous_r : no_test);
+            const SweepSums sums = sweeper(cycle.tests_uphill() ? &previous_r : nullptr);
             ++k;
             ++since_look;
             const auto beta = cycle.after(sums);
             if (!beta) break;
-            extrapolate(W.threads(), kernel.r, previous_r, *beta);
-            extrapolate(W.threads(), kernel.z, previous_z, *beta);
+            sweeper.push(*beta, previous_r, previous_z);
         }
         if (since_look >= options.check_every) {
             since_look = 0;
@@ -120,8 +177,8 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
 /// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate with less weight, in the
 /// end with none, and plain sweeps descend.
 template <class Kernel>
-void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
-                     const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
+void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
+                     double tolerance, Look<Kernel>& look) {
     constexpr double runaway = 10;  // growth of the residual that no roughness explains
     constexpr double roughest = 6;  // iterates that miss by more have no copy that does not
     // A copy is looked at after so many sweeps, and given up where it misses by more than what further ones would gain.
@@ -132,13 +189,11 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
     Vector previous_r = kernel.r, previous_z = kernel.z;
     Vector best_r = kernel.r, best_z = kernel.z;
     double best = look.residual();
-    const Vector no_test;
     // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept swinging: it pays for tight goals.
     double lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
     const auto push = [&](NesterovWeights& weights, Vector& before_r, Vector& before_z) {
         const double beta = std::min(std::max(0.0, 1 - lightness), weights.next());
-        extrapolate(W.threads(), kernel.r, before_r, beta);
-        extrapolate(W.threads(), kernel.z, before_z, beta);
+        sweeper.push(beta, before_r, before_z);
     };
     double roughness = roughest;  // by how much an iterate may miss for its copy to be worth a look
     int k = 0, in_cycle = 0, next_copy = 0;
@@ -170,7 +225,7 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
         in_cycle = 0;
     };
     for (int since_look = 0;;) {
-        const SweepSums sums = sweeper(in_cycle >= 3 ? previous_r : no_test);
+        const SweepSums sums = sweeper(in_cycle >= 3 ? &previous_r : nullptr);
         ++k;
         ++since_look;
         ++in_cycle;
@@ -243,16 +298,12 @@ void anderson(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     if (look(0)) return;
     look.refresh();
     std::vector<Index> tile_row;
-    for (const Index q : tiling.tile_start) tile_row.push_back(kernel.row(q));
-    Vector weights(kernel.r.size());
-    for (Index q = 0; q < tiling.tile_start.back(); ++q)
-        for (Index k = kernel.row(q); k < kernel.row(q + 1); ++k)
-            weights[k] = kernel.weight(q, k - kernel.row(q));
+    for (Index t = 0; t <= tiling.tiles(); ++t) tile_row.push_back(kernel.tile_row(t));
     // Each state that is kept takes as much room as the impulses three times: in very large problems fewer are.
     constexpr double most_kept = 5e6;
     const double room = most_kept / static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()));
     const int depth = std::min(options.anderson_depth, static_cast<int>(std::clamp(room, 3.0, 1e3)));
-    Anderson accelerate(W, depth, std::move(weights), std::move(tile_row));
+    Anderson accelerate(W, depth, kernel.weights(), std::move(tile_row));
     Vector before_r;
     for (int k = 0, since_look = 0;;) {
         before_r = kernel.r;
@@ -274,7 +325,7 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
                     const Goal& goal, const Tiling& tiling, Vector& r) {
     Monitor monitor(W, law, goal, options.max_iterations, options.patience, options.horizon);
     Sweeper<Kernel> sweeper(kernel, W, options, tiling);
-    Look<Kernel> look(kernel, W, monitor);
+    Look<Kernel> look(kernel, W, law, goal, monitor);
     kernel.load(r);
     switch (options.acceleration) {
         case Acceleration::none:
@@ -282,9 +333,9 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
             break;
         case Acceleration::momentum:
             if (law == Law::associated) {
-                steady_momentum(kernel, sweeper, W, options, goal.tolerance, look);
+                steady_momentum(kernel, sweeper, options, goal.tolerance, look);
             } else {
-                momentum(kernel, sweeper, W, options, look);
+                momentum(kernel, sweeper, options, look);
             }
             break;
         case Acceleration::conjugate:
@@ -296,59 +347,27 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
     }
     static constexpr const char* names[] = {"gauss-seidel", "gauss-seidel-momentum", "gauss-seidel-conjugate",
                                             "gauss-seidel-anderson"};
+    look.finish(r);
     return monitor.finish(names[static_cast<int>(options.acceleration)], r);
 }
 
-/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks.
+/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks. What it packs blocks into is kept with W, for the next call.
 template <class F>
 auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling, F&& f) {
-    const bool automatic = options.kernel == SweepKernel::automatic;
     if (options.kernel == SweepKernel::explicit_matrix && W.exchange() != nullptr)
         fail("Gauss-Seidel kernel `explicit_matrix`", "ranks exchange body vectors, which it has not",
              "use automatic, or one rank");
-    const auto fits_all = [&](bool fits_here) { return W.largest(fits_here ? 0 : 1) == 0; };
-    if (automatic || options.kernel == SweepKernel::spheres) {
-        const auto with_spheres = [&](auto kernel) {
-            return fits_all(kernel.has_value()) ? std::move(kernel) : std::nullopt;
-        };
-        if (W.compliant()) {
-            if (auto spheres = with_spheres(SphereKernel<true>::make(W, law, options, tiling)))
-                return f(*spheres);
-        } else {
-            if (auto spheres = with_spheres(SphereKernel<>::make(W, law, options, tiling)))
-                return f(*spheres);
-        }
-        if (!automatic)
-            fail("Gauss-Seidel kernel `spheres`", "the contacts are not all between spheres",
-                 "use automatic");
+    if (ContactSweeps::fits(W, options)) {
+        auto kernel = std::static_pointer_cast<ContactSweeps>(std::exchange(W.room(), nullptr));
+        if (!kernel) kernel = std::make_shared<ContactSweeps>();
+        kernel->fill(W, law, options, tiling);
+        auto answer = f(*kernel);
+        W.room() = std::move(kernel);
+        return answer;
     }
-    if (automatic || options.kernel == SweepKernel::rigid) {
-        const auto with_law = [&]<int D, int M, Law L>() {
-            if (W.compliant()) {
-                RigidKernel<D, M, L, true> kernel(W, options, tiling);
-                return f(kernel);
-            }
-            RigidKernel<D, M, L> kernel(W, options, tiling);
-            return f(kernel);
-        };
-        const auto with_rigid = [&]<int D, int M>() {
-            return law == Law::coulomb ? with_law.template operator()<D, M, Law::coulomb>()
-                                       : with_law.template operator()<D, M, Law::associated>();
-        };
-        if (fits_all(RigidKernel<3, 6>::fits(W, options))) return with_rigid.template operator()<3, 6>();
-        if (fits_all(RigidKernel<2, 3>::fits(W, options))) return with_rigid.template operator()<2, 3>();
-        if (!automatic)
-            fail("Gauss-Seidel kernel `rigid`", "not all blocks are Coulomb contacts of two bodies",
-                 "use automatic");
-    }
-    if (automatic || options.kernel == SweepKernel::wrench) {
-        auto wrench = WrenchKernel::make(W, law, options, tiling);
-        if (fits_all(wrench.has_value())) return f(*wrench);
-        if (!automatic)
-            fail("Gauss-Seidel kernel `wrench`",
-                 "not all blocks are contacts between spheres (disks) with or without rolling friction",
-                 "use automatic");
-    }
+    if (options.kernel == SweepKernel::rigid)
+        fail("Gauss-Seidel kernel `rigid`", "bodies are not all separate, with 3 or 6 velocities",
+             "use automatic");
     if (W.compliant()) {
         AnyKernelOf<true> kernel(W, law, options, tiling);
         return f(kernel);
@@ -362,7 +381,7 @@ auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, 
 SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Goal& goal,
                          Vector& r) {
     const Timer timer;
-    const Tiling tiling = tiling_of(W);
+    const Tiling& tiling = tiling_of(W);
     SolveReport report = with_kernel(W, law, options, tiling, [&](auto& kernel) {
         return iterate(kernel, W, law, options, goal, tiling, r);
     });
@@ -371,7 +390,7 @@ SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& o
 }
 
 double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options, int sweeps, Vector& r) {
-    const Tiling tiling = tiling_of(W);
+    const Tiling& tiling = tiling_of(W);
     return with_kernel(W, law, options, tiling, [&](auto& kernel) {
         kernel.load(r);
         Sweeper<std::remove_reference_t<decltype(kernel)>> sweeper(kernel, W, options, tiling);

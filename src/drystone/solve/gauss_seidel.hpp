@@ -1,8 +1,8 @@
 // Nonlinear Gauss-Seidel over coloured tiles, and its accelerated forms (docs/theory.md, section 7).
 //
 // One sweep visits every block once and solves it exactly with all others held. Tiles of a colour run in parallel and share no
-// moving body, so the result is the same bits on any number of threads. Kernels (sweep_*.hpp) differ in what they know of
-// the blocks: anything; rigid contacts of two bodies; spheres; spheres and disks that also resist rolling.
+// moving body, so the result is the same bits on any number of threads. Rigid bodies have kernels of their own for
+// contacts of balls, of other shapes, and of balls that also resist rolling (contact_sweeps.hpp); there is one for anything (sweep_any.hpp).
 #pragma once
 
 #include "drystone/solve/local.hpp"
@@ -18,12 +18,10 @@ enum class Acceleration : std::uint8_t {
 };
 
 enum class SweepKernel : std::uint8_t {
-    automatic,  ///< the fastest that fits
+    automatic,  ///< the fastest that fits, run by run
     any,  ///< any cone, any local solver; blocks through body vectors, or through W where the mass couples bodies
     explicit_matrix,  ///< the same with W formed
-    rigid,            ///< Coulomb contacts between at most two rigid bodies, both laws
-    spheres,          ///< contacts between spheres, both laws
-    wrench,           ///< contacts between spheres, or disks, with rolling and spinning friction, both laws
+    rigid,            ///< as automatic, but contacts of balls are visited like any others
 };
 
 struct GaussSeidelOptions {

@@ -37,8 +37,14 @@ Monitor::Monitor(const Delassus& W, Law law, const Goal& goal, int max_iteration
 
 bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
     if (stopped_) return true;
-    residual_ = goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_, room_).value()
-                                                  : siconos_residual(*W_, r, u, law_);
+    const double residual = goal_.measure == Measure::referee ? law_residual(*W_, r, u, law_, room_).value()
+                                                              : siconos_residual(*W_, r, u, law_);
+    return check(iteration, residual, [&](Vector& to) { to = r; });
+}
+
+bool Monitor::check(int iteration, double residual, const std::function<void(Vector&)>& store) {
+    if (stopped_) return true;
+    residual_ = residual;
     const HistoryPoint point{iteration, timer_.seconds(), residual_};
     report_.history.push_back(point);
     report_.iterations = iteration;
@@ -49,7 +55,7 @@ bool Monitor::check(int iteration, const Vector& r, const Vector& u) {
     }
     if (residual_ < best_) {
         best_ = residual_;
-        best_r_ = r;
+        store(best_r_);
     }
     best_history_.push_back(best_);
     if (residual_ <= goal_.tolerance) {
@@ -87,6 +93,7 @@ void Monitor::stop(Status status, std::string message) {
 SolveReport Monitor::finish(const char* solver, Vector& r) {
     if (best_r_.size() == r.size()) r = best_r_;
     report_.solver = solver;
+    report_.reached = best_;
     report_.seconds = timer_.seconds();
     return std::move(report_);
 }

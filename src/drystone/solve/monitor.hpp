@@ -5,6 +5,8 @@
 #include "drystone/base/timer.hpp"
 #include "drystone/solve/report.hpp"
 
+#include <functional>
+
 namespace drystone {
 
 class Monitor {
@@ -17,6 +19,8 @@ public:
 
     /// Looks at an iterate with its velocity u = W r + b; true if the iteration must end.
     bool check(int iteration, const Vector& r, const Vector& u);
+    /// The same with the residual known; `store` writes the iterate, which is kept where it is the best.
+    bool check(int iteration, double residual, const std::function<void(Vector&)>& store);
     /// Ends from outside with a status of the solver's own (infeasible, stalled by its own rule).
     void stop(Status status, std::string message);
 

@@ -118,12 +118,12 @@ private:
 
     /// Separate bodies: (1 + Hw^T D Hw) q = Hw^T rhs, dr = rhs - D Hw q; compliance is in D and rhs.
     bool step_by_bodies(const Vector& rhs, Vector& dr) {
-        const double* whitened = W_.whitened_rows().data();
+        const BlockRows& white = W_.dense_rows();
         triplets_.clear();
         for (Index j = 0; j < p_.dofs(); ++j) triplets_.emplace_back(j, j, 1.0);
         for (Index i = 0; i < p_.blocks(); ++i) {
-            for_each_entry(p_, i, whitened, [&](Index, auto one, const BodyRowsOf& A) {
-                for_each_entry(p_, i, whitened, [&](Index, auto other, const BodyRowsOf& B) {
+            for_each_entry(p_, white, i, [&](Index, auto one, const BodyRowsOf& A) {
+                for_each_entry(p_, white, i, [&](Index, auto other, const BodyRowsOf& B) {
                     const BlockMatrix block = A.transpose() * D_.block(i) * B;
                     for (int a = 0; a < one.dim; ++a) {
                         for (int c = 0; c < other.dim; ++c)

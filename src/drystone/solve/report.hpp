@@ -53,6 +53,8 @@ struct SolveReport {
     std::string message;  ///< why, in a sentence; for `auto`: what was tried
     int iterations = 0;   ///< sweeps, gradient steps or Newton steps, summed over inner solves
     Residual residual;    ///< of the returned solution, by the referee
+    /// The measure of the goal, of the returned impulses, as the solver saw it while it iterated.
+    double reached = std::numeric_limits<double>::infinity();
     /// Status frozen_shift: how far the solution is from the exact law all the same.
     struct ShiftError {
         double residual = 0;  ///< its residual by the exact law (eq. 12), dimensionless

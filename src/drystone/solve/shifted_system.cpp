@@ -74,20 +74,21 @@ void ShiftedSystem::analyse_bodies() {
     const ConeProblem& p = W_->problem();
     const Index bodies = p.bodies();
     const int m = p.common_dim();
-    rows_ = Vector::Zero(static_cast<Eigen::Index>(W_->whitened_rows().size()));
+    const BlockRows& white = W_->dense_rows();
+    rows_ = white;
     // A body that does not move has rows of zeros; left in, a floor would couple all that rests on it.
     std::vector<char> moves(bodies, 0);
     for (Index i = 0; i < p.blocks(); ++i) {
-        for_each_entry(p, i, W_->whitened_rows().data(), [&](Index body, auto, const BodyRowsOf& A) {
+        for_each_entry(p, white, i, [&](Index body, auto, const BodyRowsOf& A) {
             if (!A.isZero(0.0)) moves[body] = 1;
         });
     }
     std::vector<std::vector<Index>> neighbours(bodies);
     for (Index j = 0; j < bodies; ++j) neighbours[j].push_back(j);
     for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            for (Index l = p.H.start[i]; l < p.H.start[i + 1]; ++l) {
-                const Index a = p.H.body[k], b = p.H.body[l];
+        for (Index k = white.start[i]; k < white.start[i + 1]; ++k) {
+            for (Index l = white.start[i]; l < white.start[i + 1]; ++l) {
+                const Index a = white.body[k], b = white.body[l];
                 if (moves[a] != 0 && moves[b] != 0) neighbours[a].push_back(b);
             }
         }
@@ -99,9 +100,9 @@ void ShiftedSystem::analyse_bodies() {
     }
     A_ = block_pattern(neighbours, offset);
     for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-            for (Index l = p.H.start[i]; l < p.H.start[i + 1]; ++l) {
-                const Index a = p.H.body[k], b = p.H.body[l];
+        for (Index k = white.start[i]; k < white.start[i + 1]; ++k) {
+            for (Index l = white.start[i]; l < white.start[i + 1]; ++l) {
+                const Index a = white.body[k], b = white.body[l];
                 const auto& list = neighbours[a];
                 const auto end = std::lower_bound(list.begin(), list.end(), b);
                 Index before =
@@ -139,11 +140,12 @@ void ShiftedSystem::factorise_compliance() {
 
 void ShiftedSystem::assemble_bodies() {
     const ConeProblem& p = W_->problem();
-    const double* whitened = W_->whitened_rows().data();
+    const BlockRows& white = W_->dense_rows();
     if (L_) factorise_compliance();
     parallel_for(W_->threads(), p.blocks(), [&](Index i) {
-        for_each_entry(p, i, whitened, [&](Index, auto, const BodyRowsOf& A) {
-            Eigen::Map<RowBlock> rows(rows_.data() + (A.data() - whitened), A.rows(), A.cols());
+        for_each_entry(p, white, i, [&](Index, auto, const BodyRowsOf& A) {
+            Eigen::Map<RowBlock> rows(rows_.value.data() + (A.data() - white.value.data()), A.rows(),
+                                      A.cols());
             rows.noalias() = F.block(i).transpose().lazyProduct(A);
             if (L_) L_->block(i).triangularView<Eigen::Lower>().solveInPlace(rows);
         });
@@ -152,8 +154,8 @@ void ShiftedSystem::assemble_bodies() {
     std::fill(value, value + A_.nonZeros(), 0.0);
     const Index* pair = pair_.data();
     for (Index i = 0; i < p.blocks(); ++i) {
-        for_each_entry(p, i, rows_.data(), [&](Index, auto at, const BodyRowsOf& a) {
-            for_each_entry(p, i, rows_.data(), [&](Index, auto, const BodyRowsOf& b) {
+        for_each_entry(p, rows_, i, [&](Index, auto at, const BodyRowsOf& a) {
+            for_each_entry(p, rows_, i, [&](Index, auto, const BodyRowsOf& b) {
                 const Index place = *pair++;
                 if (place < 0) return;
                 for (int c = 0; c < at.dim; ++c) {

@@ -67,7 +67,7 @@ private:
     const Delassus* W_;
     SparseMatrix A_;
     Factor factor_;
-    Vector rows_;                     // F^T Hw, or L^-1 F^T Hw, laid out like Hw
+    BlockRows rows_;                  // F^T Hw, or L^-1 F^T Hw
     std::optional<BlockDiagonal> L_;  // only with compliance and bodies
     std::vector<Index>
         pair_;  // where the blocks of A_ of each pair of bodies of a block begin in their column

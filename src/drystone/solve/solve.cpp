@@ -58,8 +58,21 @@ constexpr std::int64_t too_small_to_share = 500;
 
 }  // namespace
 
+namespace {
+
+SolveReport refused(const ConeProblem& problem) {
+    SolveReport report;
+    report.solver = "none";
+    for (const std::string& fault : find_faults(problem))
+        report.message += (report.message.empty() ? "" : "; ") + fault;
+    return report;
+}
+
+}  // namespace
+
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution) {
     const Timer timer;
+    if (W.largest(numbers_in_range(W.problem(), W.threads()) ? 0 : 1) > 0) return refused(W.problem());
     Vector r = solution.r;
     const bool usable = r.size() == W.problem().rows() && r.allFinite();
     if (W.largest(usable ? 0 : 1) > 0) r = W.problem().pull_impulse();
@@ -80,14 +93,15 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
     SolveReport report = dispatch(W, settings.law, settings.solver, goal, r, shift);
     solution = W.complete(r);
     solution.shift = shift;
+    const bool secondary = settings.secondary || settings.goal.measure == Measure::siconos;
     const auto judged_by_measure = [&](const Residual& residual) {
         return settings.goal.measure == Measure::referee ? residual.value : residual.siconos;
     };
-    report.residual = judge(W, solution, settings.law);
+    report.residual = judge(W, solution, settings.law, secondary);
     if (shift.size() > 0) {
         ConeSolution exact = solution;
         exact.shift.resize(0);
-        const Residual by_law = judge(W, exact, settings.law);
+        const Residual by_law = judge(W, exact, settings.law, secondary);
         if (judged_by_measure(by_law) <= settings.goal.tolerance) {  // it made no difference
             solution = std::move(exact);
             report.residual = by_law;
@@ -111,14 +125,7 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
 
 SolveReport solve(const ConeProblem& problem, const SolveSettings& settings, ConeSolution& solution) {
     const Timer timer;
-    const std::vector<std::string> faults = find_faults(problem);
-    if (!faults.empty()) {
-        SolveReport report;
-        report.solver = "none";
-        for (const std::string& fault : faults)
-            report.message += (report.message.empty() ? "" : "; ") + fault;
-        return report;
-    }
+    if (!find_faults(problem).empty()) return refused(problem);
     Delassus W(problem, settings.threads);
     W.set_arithmetic(settings.arithmetic);
     SolveReport report = solve(W, settings, solution);

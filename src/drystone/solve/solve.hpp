@@ -34,12 +34,13 @@ struct SolveSettings {
     int threads = 1;  ///< 0: as many as the machine offers
     /// Of factorisations. A step of a simulation is repeatable; one problem by itself is solved fast.
     Arithmetic arithmetic = Arithmetic::fast;
+    bool secondary = true;  ///< whether the referee fills the columns of other programs, too
 };
 
 /// Solves; `solution.r` is the warm start if it has the right size. The answer is the best iterate, whatever the status, and
 /// "solved" is said only after the referee has judged it.
 SolveReport solve(const ConeProblem& problem, const SolveSettings& settings, ConeSolution& solution);
-/// The same with an operator at hand.
+/// The same with an operator at hand, of a problem that is known to be whole: only the range of its numbers is looked at.
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution);
 
 struct NamedSolver {

@@ -1,15 +1,14 @@
 // What the kernels of Gauss-Seidel share: one sweep over coloured tiles.
 //
 // A kernel holds the blocks packed in the order of the tiling and offers
-//     Vector r                         impulses, packed
-//     Vector z                         body vector (empty for the explicit matrix)
-//     void load(const Vector& r), void store(Vector& r)      from and to the problem's order
-//     Visit visit(Index q)             solves block q with all others held, updates r and z
-//     Index offset(Index q)            first component of block q in r
-//     int body_stride()                numbers per body in z
+//     Vector r, z                      impulses, packed; body vector (empty for the explicit matrix)
+//     load(r), store(r)                from and to the problem's order
+//     visit_tile(t, before, push, sleep)   solves its blocks one after the other with all others held, updates r and z
+//     bodies(), body_stride()          the body vector as ranks exchange it, and its numbers per body
+//     static constexpr bool pushes     whether visit_tile knows of momentum
 //
-// Where ranks split the mass of bodies that several of them visit (cone/exchange.hpp), kernels know the split bodies: of n copies each has
-// rows sqrt(n) Hw and the body vector z / sqrt(n), so that u = Hw z as before and what an impulse changes here counts n times.
+// Where ranks split the mass of bodies that several of them visit (cone/exchange.hpp), of n copies each has the n-th part of it: what an impulse
+// changes here counts n times.
 #pragma once
 
 #include "drystone/base/parallel.hpp"
@@ -37,12 +36,19 @@ inline double copies_of(const Delassus& W, Index body) {
     return W.exchange() != nullptr && W.exchange()->splits_mass() ? W.exchange()->copies[body] : 1.0;
 }
 
+inline int bodies_of(const ConeProblem& p, Index i) {
+    int bodies = 0;
+    for_each_body(p, i, [&](Index) { ++bodies; });
+    return bodies;
+}
+
 /// W_ii of the split bodies; only if W.whitened().
 inline BlockMatrix split_diagonal(const Delassus& W, Index i) {
     const ConeProblem& p = W.problem();
     const int d = p.cones[i].dim;
     BlockMatrix D = W.diagonal(i);
-    for_each_entry(p, i, W.whitened_rows().data(), [&](Index body, auto place, const BodyRowsOf& A) {
+    if (W.exchange() == nullptr || !W.exchange()->splits_mass()) return D;
+    W.for_each_whitened(i, [&](Index body, auto place, const BodyRowsOf& A) {
         const double more = copies_of(W, body) - 1;
         if (more == 0) return;
         for (int a = 0; a < d; ++a) {
@@ -54,17 +60,6 @@ inline BlockMatrix split_diagonal(const Delassus& W, Index i) {
         }
     });
     return D;
-}
-
-/// The body vector of the split bodies.
-inline void gather_split(const Delassus& W, const Vector& r, Vector& z) {
-    W.gather(r, z);
-    if (W.exchange() == nullptr || !W.exchange()->splits_mass()) return;
-    for (Index j = 0; j < W.problem().bodies(); ++j) {
-        const double n = copies_of(W, j);
-        const auto [first, m] = W.problem().place_of(j);
-        if (n > 1) z.segment(first, m) /= std::sqrt(n);
-    }
 }
 
 /// Sums of one tile, and of one sweep.
@@ -81,37 +76,19 @@ struct Sleep {
     std::vector<std::uint8_t> left;
 };
 
-/// One sweep; `previous` (packed impulses one iterate ago) is needed only for the uphill test and may be empty. With several ranks, tiles
-/// that touch bodies of others come first, in each colour or, where mass is split, in the sweep: what they changed travels while the rest
-/// is visited.
-template <class Kernel>
-SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, const Vector& previous, Sleep& sleep,
-                const Exchange* exchange, std::vector<SweepSums>& partial) {
-    const bool test_uphill = previous.size() == kernel.r.size();
-    partial.resize(tiling.tiles());
-    auto visit_tiles = [&](Index first, Index last) {
-        parallel_for_uneven(threads, last - first, 1, [&](Index t) {
-            SweepSums sums;
-            for (Index q = tiling.tile_start[first + t]; q < tiling.tile_start[first + t + 1]; ++q) {
-                if (sleep.sweeps > 0 && sleep.left[q] > 0) {
-                    --sleep.left[q];
-                    continue;
-                }
-                const double step = test_uphill ? kernel.template visit<true>(q, previous.data(), sums.uphill)
-                                                : kernel.template visit<false>(q, nullptr, sums.uphill);
-                sums.step += step;
-                ++sums.visits;
-                if (sleep.sweeps > 0 && step < sleep.threshold)
-                    sleep.left[q] = static_cast<std::uint8_t>(sleep.sweeps);
-            }
-            partial[first + t] = sums;
-        });
+/// Calls visit(tile) for every tile, colour by colour. With several ranks, tiles that touch bodies of others come first, in each colour or, where mass is split, in
+/// the sweep: what they changed of the bodies' `data` travels while the rest is visited.
+template <class Visit>
+void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, double* data, int stride,
+                Visit&& visit) {
+    const auto visit_tiles = [&](Index first, Index last) {
+        parallel_for_uneven(threads, last - first, 1, [&](Index t) { visit(first + t); });
     };
-    auto visit_border = [&](Index colour) {
+    const auto visit_border = [&](Index colour) {
         const Index first = tiling.colour_start[colour];
         visit_tiles(first, first + exchange->border_tiles[colour]);
     };
-    auto visit_inside = [&](Index colour) {
+    const auto visit_inside = [&](Index colour) {
         visit_tiles(tiling.colour_start[colour] + exchange->border_tiles[colour],
                     tiling.colour_start[colour + 1]);
     };
@@ -120,17 +97,27 @@ SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, const Vector&
             visit_tiles(tiling.colour_start[colour], tiling.colour_start[colour + 1]);
     } else if (exchange->splits_mass()) {
         for (Index colour = 0; colour < tiling.colours(); ++colour) visit_border(colour);
-        exchange->start(kernel.z.data(), kernel.body_stride(), 0);
+        exchange->start(data, stride, 0);
         for (Index colour = 0; colour < tiling.colours(); ++colour) visit_inside(colour);
-        exchange->finish(kernel.z.data(), kernel.body_stride(), 0);
+        exchange->finish(data, stride, 0);
     } else {
         for (Index colour = 0; colour < tiling.colours(); ++colour) {
             visit_border(colour);
-            exchange->start(kernel.z.data(), kernel.body_stride(), colour);
+            exchange->start(data, stride, colour);
             visit_inside(colour);
-            exchange->finish(kernel.z.data(), kernel.body_stride(), colour);
+            exchange->finish(data, stride, colour);
         }
     }
+}
+
+/// One sweep. `before` (packed impulses one iterate ago) is needed for the uphill test, and for `push`: the weight of the momentum that the visits begin with
+/// (contact_sweeps.hpp).
+template <class Kernel>
+SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, double* before, const double* push,
+                Sleep& sleep, const Exchange* exchange, std::vector<SweepSums>& partial) {
+    partial.resize(tiling.tiles());
+    in_colours(tiling, threads, exchange, kernel.bodies(), kernel.body_stride(),
+               [&](Index t) { partial[t] = kernel.visit_tile(t, before, push, sleep); });
     // A tile belongs to one rank, so exact sums of tiles do not depend on ranks or threads.
     std::array<ExactSum, 3> sums;
     for (const SweepSums& s : partial) {
@@ -140,6 +127,25 @@ SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, const Vector&
     }
     if (exchange != nullptr) exchange->sum(sums);
     return {sums[0].value(), sums[1].value(), sums[2].value()};
+}
+
+/// visit_tile for kernels that visit block by block: visit<Uphill>(q, before, uphill).
+template <class Kernel>
+SweepSums visit_blocks(Kernel& kernel, const Tiling& tiling, Index tile, const double* before, Sleep& sleep) {
+    SweepSums sums;
+    for (Index q = tiling.tile_start[tile]; q < tiling.tile_start[tile + 1]; ++q) {
+        if (sleep.sweeps > 0 && sleep.left[q] > 0) {
+            --sleep.left[q];
+            continue;
+        }
+        const double step = before != nullptr ? kernel.template visit<true>(q, before, sums.uphill)
+                                              : kernel.template visit<false>(q, nullptr, sums.uphill);
+        sums.step += step;
+        ++sums.visits;
+        if (sleep.sweeps > 0 && step < sleep.threshold)
+            sleep.left[q] = static_cast<std::uint8_t>(sleep.sweeps);
+    }
+    return sums;
 }
 
 }  // namespace drystone

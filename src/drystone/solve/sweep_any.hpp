@@ -5,6 +5,8 @@
 #include "drystone/solve/gauss_seidel.hpp"
 #include "drystone/solve/sweep.hpp"
 
+#include <Eigen/Eigenvalues>
+
 #include <array>
 
 namespace drystone {
@@ -19,7 +21,11 @@ public:
           local_(options.local),
           tiling_(tiling),
           explicit_(options.kernel == SweepKernel::explicit_matrix || !W.whitened()) {
-        if (explicit_) matrix_ = &W.matrix();
+        if (explicit_) {
+            matrix_ = &W.matrix();
+        } else {
+            rows_ = &W.dense_rows();
+        }
         offset_.assign(1, 0);
         block_.resize(p_.blocks());
         for (Index q = 0; q < p_.blocks(); ++q) {
@@ -72,17 +78,15 @@ public:
         const BlockVector change = x - old;
         r.segment(offset_[q], d) = x;
         if (!explicit_) {
-            for_each_entry(p_, i, W_.whitened_rows().data(),
-                           [&](Index body, auto place, const BodyRowsOf& A) {
-                               if (A.isZero(0.0))
-                                   return;  // a body that does not move is shared by tiles: do not touch it
-                               double* zj = z.data() + place.first;
-                               // Here z is not divided by sqrt(n), nor are rows multiplied: what one copy feels counts n times.
-                               const double n = copies_of(W_, body);
-                               for (int a = 0; a < d; ++a) {
-                                   for (int c = 0; c < place.dim; ++c) zj[c] += n * A(a, c) * change[a];
-                               }
-                           });
+            for_each_entry(p_, *rows_, i, [&](Index body, auto place, const BodyRowsOf& A) {
+                if (A.isZero(0.0)) return;  // a body that does not move is shared by tiles: do not touch it
+                double* zj = z.data() + place.first;
+                // Here z is not divided by sqrt(n), nor are rows multiplied: what one copy feels counts n times.
+                const double n = copies_of(W_, body);
+                for (int a = 0; a < d; ++a) {
+                    for (int c = 0; c < place.dim; ++c) zj[c] += n * A(a, c) * change[a];
+                }
+            });
         }
         const double stiffness = W_.inverse_mass(i);
         // Torques count by the block's length, as in the referee.
@@ -98,12 +102,23 @@ public:
         return weighted.dot(change);
     }
 
+    static constexpr bool pushes = false;
+    SweepSums visit_tile(Index tile, const double* before, const double* /*push*/, Sleep& sleep) {
+        return visit_blocks(*this, tiling_, tile, before, sleep);
+    }
+    [[nodiscard]] double* bodies() { return z.data(); }
     [[nodiscard]] int body_stride() const { return p_.common_dim(); }
-    [[nodiscard]] Index row(Index q) const { return offset_[q]; }
-    [[nodiscard]] double weight(Index q, Index c) const {
-        const Index i = tiling_.order[q];
-        const double length = is_torque(p_.cones[i], c) ? W_.length(i) : 1.0;
-        return W_.inverse_mass(i) / (length * length);
+    [[nodiscard]] Index tile_row(Index t) const { return offset_[tiling_.tile_start[t]]; }
+    [[nodiscard]] Vector weights() const {
+        Vector out(r.size());
+        for (Index q = 0; q < p_.blocks(); ++q) {
+            const Index i = tiling_.order[q];
+            for (int c = 0; c < p_.cones[i].dim; ++c) {
+                const double length = is_torque(p_.cones[i], c) ? W_.length(i) : 1.0;
+                out[offset_[q] + c] = W_.inverse_mass(i) / (length * length);
+            }
+        }
+        return out;
     }
 
     Vector r, z;
@@ -124,7 +139,7 @@ private:
             }
             return;
         }
-        for_each_entry(p_, i, W_.whitened_rows().data(), [&](Index, auto place, const BodyRowsOf& A) {
+        for_each_entry(p_, *rows_, i, [&](Index, auto place, const BodyRowsOf& A) {
             const double* zj = z.data() + place.first;
             for (int a = 0; a < d; ++a) {
                 for (int c = 0; c < place.dim; ++c) u[a] += A(a, c) * zj[c];
@@ -143,6 +158,7 @@ private:
     const Tiling& tiling_;
     bool explicit_;
     const BlockSparse* matrix_ = nullptr;
+    const BlockRows* rows_ = nullptr;
     std::vector<Index> offset_, place_;
     std::vector<BlockMatrix> block_;
 };

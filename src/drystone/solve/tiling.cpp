@@ -21,9 +21,9 @@ HubGraph make_graph(const Delassus& W) {
     if (W.whitened()) {
         hubs = p.bodies();
         for (Index i = 0; i < p.blocks(); ++i) {
-            for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k) {
-                if (p.moves(p.H.body[k])) g.hub_of.push_back(p.H.body[k]);
-            }
+            for_each_body(p, i, [&](Index body) {
+                if (p.moves(body)) g.hub_of.push_back(body);
+            });
             g.block_start.push_back(static_cast<Index>(g.hub_of.size()));
         }
     } else {
@@ -146,10 +146,11 @@ Tiling tile_contact_graph(const Delassus& W, Index tile_size) {
     return tiling;
 }
 
-Tiling tiling_of(const Delassus& W) {
+const Tiling& tiling_of(const Delassus& W) {
     // A rank without contacts has an empty tiling, and the colours of the others.
-    if (W.exchange() != nullptr) return W.problem().tiling;
-    return W.problem().tiling.empty() ? tile_contact_graph(W) : W.problem().tiling;
+    if (W.exchange() != nullptr || !W.problem().tiling.empty()) return W.problem().tiling;
+    if (!W.tiling()) W.tiling() = tile_contact_graph(W);
+    return *W.tiling();
 }
 
 }  // namespace drystone

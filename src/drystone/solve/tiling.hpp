@@ -11,6 +11,6 @@ namespace drystone {
 Tiling tile_contact_graph(const Delassus& W, Index tile_size = 64);
 
 /// The problem's own tiling if it has one, else that of the contact graph.
-Tiling tiling_of(const Delassus& W);
+const Tiling& tiling_of(const Delassus& W);
 
 }  // namespace drystone

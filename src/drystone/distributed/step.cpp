@@ -163,7 +163,6 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.assemble);
 
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
-    check_problem(problem);
     memory.W.refill(problem, threads, &halo.exchange());
     memory.W.set_arithmetic(solving.arithmetic);
     record.solve = solve(memory.W, solving, memory.solution);

@@ -65,7 +65,7 @@ struct StepSums {
     void write(StepRecord& record) const;
 };
 
-/// In builds with assertions: that what was assembled is a problem.
+/// In builds with assertions: that what was assembled is a problem. (Of several ranks each has a part of one.)
 void check_problem(const ConeProblem& problem);
 
 /// Throws Error with the faults where the solver was given data that are no problem: of the solution nothing may be used then. For one rank and several.

@@ -227,7 +227,7 @@ bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memor
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
     free_velocities(scene, options.h, 1.0, threads, memory.v_free);
-    choose_reach(scene, options, options.h, memory.v_free, memory.reach);
+    choose_reach(scene, options, options.h, memory.v_free, 1, memory.reach);
     const bool hold = neighbours_hold<3>(scene, memory.reach, detecting, memory.neighbours);
     const TileSizes here = tile_sizes<3>(scene, memory.reach);
     std::array<double, 3> agreed = {here.radius, here.size, hold ? 0.0 : 1.0};

@@ -125,10 +125,9 @@ TEST_P(FastMode, SolvesWhatTheExactModeSolvesAndRepeatsItself) {
     EXPECT_NEAR(fast.kinetic, exact.kinetic, 0.03 * exact.kinetic);
     if (everyone().count() > 1) {
         EXPECT_GT(fast.loaded, 20 * steps) << "ranks hardly touch each other: this tests nothing";
-        // At most one message from each rank to each other one in a sweep, and one in a look at the residual, instead of one for each colour that has anything to
-        // say.
+        // At most one message from each rank to each other one in a sweep, instead of one for each colour that has anything to say.
         const std::int64_t pairs = static_cast<std::int64_t>(everyone().count()) * (everyone().count() - 1);
-        EXPECT_LE(fast.messages, pairs * fast.sweeps * 6 / 5);
+        EXPECT_LE(fast.messages, pairs * fast.sweeps);
         EXPECT_LT(static_cast<double>(fast.messages) / static_cast<double>(fast.sweeps),
                   static_cast<double>(exact.messages) / static_cast<double>(exact.sweeps));
         const bool same = everyone().largest(fast.bodies == exact.bodies ? 0 : 1) == 0;

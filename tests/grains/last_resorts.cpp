@@ -41,13 +41,13 @@ TEST(AStep, TellsWhichBodyIsNowhere) {
     for (const double far :
          {std::numeric_limits<double>::quiet_NaN(), 1e31, -std::numeric_limits<double>::infinity()}) {
         Scene<3> scene = heap<3>();
-        EXPECT_EQ(find_runaway(scene), -1);
+        EXPECT_EQ(find_runaway(scene, 2), -1);
         scene.bodies.position[6][1] = far;
-        EXPECT_EQ(find_runaway(scene), scene.bodies.id[6]);
+        EXPECT_EQ(find_runaway(scene, 2), scene.bodies.id[6]);
         scene.bodies.velocity[8][0] = far;
-        EXPECT_EQ(find_runaway(scene), scene.bodies.id[8]);
+        EXPECT_EQ(find_runaway(scene, 2), scene.bodies.id[8]);
         scene.bodies.spin[9][2] = far;
-        EXPECT_EQ(find_runaway(scene), scene.bodies.id[9]);
+        EXPECT_EQ(find_runaway(scene, 2), scene.bodies.id[9]);
     }
 }
 

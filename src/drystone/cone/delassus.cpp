@@ -196,15 +196,6 @@ void Delassus::find_roots() {
     }
 }
 
-std::optional<Delassus::TwoRoots> Delassus::two_roots(Index body) const {
-    const Root root = data_->root(body);
-    if (root.dense != nullptr) return std::nullopt;
-    const double* I = root.inertia;
-    if (root.moments == 6 && (I[0] != I[2] || I[2] != I[5] || I[1] != 0 || I[3] != 0 || I[4] != 0))
-        return std::nullopt;
-    return TwoRoots{root.mass, I[0]};
-}
-
 void Delassus::whiten_rows(Index body, const BodyRowsOf& A, WhiteRows& out) const {
     const Root root = data_->root(body);
     for (Eigen::Index a = 0; a < A.rows(); ++a)
@@ -290,16 +281,7 @@ void Delassus::fill_blocks() {
     data_->length.assign(torques ? blocks : 0, 1.0);
     b_.resize(p.rows());
     if (!whitened()) (void)matrix();  // by one thread, before all ask for its diagonal
-    const auto free = [&](Index, auto place, double* to) {
-        std::copy_n(data_->v_free.data() + place.first, place.dim, to);
-    };
-    parallel_for(threads_, p.blocks(), [&](Index i) {
-        spread_block(i, free, b_.data() + p.offset[i]);
-        for (Index c = p.offset[i]; c < p.offset[i + 1]; ++c) b_[c] += p.w[c];
-        compute_scale(i);
-        data_->rounding[i] =
-            unit_of_rounding * terms_of(i) + (p.w_rounding.size() > 0 ? p.w_rounding[i] : 0.0);
-    });
+    parallel_for(threads_, p.blocks(), [&](Index i) { fill_block(i); });
     double largest = 0;
     for (const double x : scale) largest = std::max(largest, x);
     largest = this->largest(largest);
@@ -308,6 +290,73 @@ void Delassus::fill_blocks() {
         if (!(x > 1e-30 * largest)) x = largest > 0 ? largest : 1.0;
     for (Index i = 0; i < p.pull.size(); ++i)
         data_->rounding[i] = std::max(data_->rounding[i], unit_of_rounding * inverse_mass(i) * p.pull[i]);
+}
+
+/// Of a rigid body that is alike in all directions.
+Delassus::TwoInverses Delassus::two_inverses(Index body) const {
+    const ConeProblem& p = *problem_;
+    std::size_t s = 0;
+    for (; body >= p.species[s].count; ++s) body -= p.species[s].count;
+    const auto* rigid = std::get_if<RigidInverseMass>(&p.species[s].mass);
+    if (rigid == nullptr) return {.alike = false};
+    const int moments = rigid->moments();
+    const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(body) * moments;
+    const bool alike = moments == 1 || (I[0] == I[2] && I[2] == I[5] && I[1] == 0 && I[3] == 0 && I[4] == 0);
+    return {alike, rigid->mass[body], I[0]};
+}
+
+/// One contact of two rigid bodies that are alike in all directions, without torques: all that fill_block finds, from what it reads once.
+template <int d>
+bool Delassus::fill_plain_contact(Index i, const ContactRow<d>& c) {
+    const ConeProblem& p = *problem_;
+    // By the contact's own numbers alone: ranks see different parts of a problem.
+    if (p.H.first(i) != p.H.last(i) || p.cones[i].kind == ConeKind::wrench) return false;
+    const auto in_a = c.a >= 0 ? two_inverses(c.a) : TwoInverses{},
+               in_b = c.b >= 0 ? two_inverses(c.b) : TwoInverses{};
+    if (!in_a.alike || !in_b.alike) return false;
+    const int forces = forces_of<d>(p.cones[i]);
+    Vec<d> relative = Vec<d>::Zero();
+    double terms = 0, scale = 0;
+    const auto side = [&](Index body, const TwoInverses& inverse, const Vec<d>& arm, double sign) {
+        if (body < 0) return;
+        const double* v = data_->v_free.data() + p.place_of(body).first;
+        const Vec<d> velocity = Eigen::Map<const Vec<d>>(v);
+        const Spin<d> spin = Eigen::Map<const Spin<d>>(v + d);
+        relative += sign * (velocity + cross(spin, arm));
+        terms += std::sqrt(velocity.squaredNorm()) + std::sqrt(spin.squaredNorm() * arm.squaredNorm());
+        // Of a whole frame |arm x e|^2 adds up to d - 1 times |arm|^2.
+        const double across = forces == d ? (d - 1) * arm.squaredNorm() : torque(arm, c.normal).squaredNorm();
+        scale += forces * inverse.mass + inverse.inertia * across;
+    };
+    side(c.a, in_a, c.arm_a, 1);
+    side(c.b, in_b, c.arm_b, -1);
+    const Mat<d> E = frame_of(c.normal);
+    double largest = 0;
+    for (int k = 0; k < forces; ++k) {
+        const double w = p.w[p.offset[i] + k];
+        if (compliant()) scale += p.compliance[p.offset[i] + k];
+        b_[p.offset[i] + k] = E.row(k).dot(relative) + w;
+        largest = std::max(largest, std::abs(w));
+    }
+    data_->inverse_mass[i] = scale / forces;
+    data_->rounding[i] = unit_of_rounding * (largest + terms);
+    return true;
+}
+
+void Delassus::fill_block(Index i) {
+    const ConeProblem& p = *problem_;
+    bool done = false;
+    p.contacts.visit(i, [&](const auto& c) { done = fill_plain_contact(i, c); });
+    if (!done) {
+        const auto free = [&](Index, auto place, double* to) {
+            std::copy_n(data_->v_free.data() + place.first, place.dim, to);
+        };
+        spread_block(i, free, b_.data() + p.offset[i]);
+        for (Index c = p.offset[i]; c < p.offset[i + 1]; ++c) b_[c] += p.w[c];
+        compute_scale(i);
+        data_->rounding[i] = unit_of_rounding * terms_of(i);
+    }
+    if (p.w_rounding.size() > 0) data_->rounding[i] += p.w_rounding[i];
 }
 
 /// inverse_mass(i) and length(i).
@@ -370,13 +419,6 @@ double Delassus::contact_scale(Index i) const {
         forces = forces_of<d>(p.cones[i]);
         const auto side = [&](Index body, const Vec<d>& arm) {
             if (body < 0) return;
-            if (const auto two = two_roots(body)) {
-                // Of a whole frame |arm x e|^2 adds up to d - 1 times |arm|^2.
-                const double across =
-                    forces == d ? (d - 1) * arm.squaredNorm() : torque(arm, c.normal).squaredNorm();
-                sum += forces * two->mass * two->mass + two->inertia * two->inertia * across;
-                return;
-            }
             const Root root = data_->root(body);
             const Mat<d> E = frame_of(c.normal);
             for (int k = 0; k < forces; ++k) {
@@ -473,36 +515,60 @@ void Delassus::spread(const Vector& z, Vector& out) const {
                       out);
 }
 
-void Delassus::apply_H(const Vector& v, Vector& u) const {
-    spread_velocities(
-        [&](Index, auto place, double* to) { std::copy_n(v.data() + place.first, place.dim, to); }, u);
+/// y = M^-1 x of one body, for a species of separate ones.
+void times_inverse_mass(const Species& species, Index k, const double* x, double* y) {
+    const int m = species.dim;
+    if (const auto* rigid = std::get_if<RigidInverseMass>(&species.mass)) {
+        const int d = m - spins_of(m), moments = rigid->moments();
+        const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(k) * moments;
+        for (int c = 0; c < d; ++c) y[c] = rigid->mass[k] * x[c];
+        if (moments == 1) {
+            for (int c = d; c < m; ++c) y[c] = *I * x[c];
+            return;
+        }
+        y[3] = I[0] * x[3] + I[1] * x[4] + I[3] * x[5];
+        y[4] = I[1] * x[3] + I[2] * x[4] + I[4] * x[5];
+        y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
+        return;
+    }
+    const double* B =
+        std::get<BlockInverseMass>(species.mass).blocks.data() + static_cast<std::size_t>(k) * m * m;
+    for (int a = 0; a < m; ++a) {
+        y[a] = 0;
+        for (int c = 0; c < m; ++c) y[a] += B[a * m + c] * x[c];
+    }
 }
 
-void Delassus::push(const Vector& r, Vector& v) const {
+/// M^-1 (from + H^T r), `from` nothing where it is nullptr.
+void Delassus::change_velocity(const Vector* from, const Vector& r, Vector& v) const {
+    const ConeProblem& p = *problem_;
+    v.resize(p.dofs());
     if (!whitened()) {
-        Vector impulse = Vector::Zero(problem_->dofs());
+        Vector impulse(p.dofs());
         sum_impulses(r, [&](Index, auto place, const double* sum) {
             std::copy_n(sum, place.dim, impulse.data() + place.first);
         });
+        if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), p.common_dim());
+        if (from != nullptr) impulse += *from;
         impulse_to_velocity(impulse, v);
         return;
     }
-    // By the whitened vector, so that the exchange of ranks stays the one of solvers.
-    gather(r, v);
-    parallel_for(threads_, problem_->bodies(), [&](Index j) {
-        double* vj = v.data() + problem_->place_of(j).first;
-        times_root(j, vj, vj);
+    sum_impulses(r, [&](Index body, auto place, double* sum) {
+        if (from != nullptr)
+            for (int c = 0; c < place.dim; ++c) sum[c] += (*from)[place.first + c];
+        std::size_t s = 0;
+        for (; body >= p.species[s].count; ++s) body -= p.species[s].count;
+        times_inverse_mass(p.species[s], body, sum, v.data() + place.first);
     });
+    // A body's owner has all of its impulses.
+    if (exchange_ != nullptr) exchange_->share_bodies(v.data(), p.common_dim());
 }
 
+void Delassus::push(const Vector& r, Vector& v) const { change_velocity(nullptr, r, v); }
+
 Vector Delassus::velocity_by_momentum(const Vector& r) const {
-    Vector impulse(problem_->dofs()), v;
-    sum_impulses(r, [&](Index, auto place, const double* sum) {
-        std::copy_n(sum, place.dim, impulse.data() + place.first);
-    });
-    if (exchange_ != nullptr) exchange_->share_bodies(impulse.data(), problem_->common_dim());
-    impulse += problem_->f;
-    impulse_to_velocity(impulse, v);
+    Vector v;
+    change_velocity(&problem_->f, r, v);
     return v;
 }
 
@@ -511,26 +577,10 @@ void Delassus::impulse_to_velocity(const Vector& impulse, Vector& v) const {
     v.resize(impulse.size());
     Index first = 0;
     for (const Species& s : p.species) {
-        const int m = s.dim;
-        if (const auto* inverse = std::get_if<BlockInverseMass>(&s.mass)) {
+        if (s.separate()) {
             parallel_for(threads_, s.count, [&](Index j) {
-                const ConstRows B(inverse->blocks.data() + static_cast<std::size_t>(j) * m * m, m, m);
-                v.segment(first + j * m, m).noalias() = B.lazyProduct(impulse.segment(first + j * m, m));
-            });
-        } else if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
-            const int d = m - spins_of(m), moments = rigid->moments();
-            parallel_for(threads_, s.count, [&](Index j) {
-                const double* x = impulse.data() + first + static_cast<std::ptrdiff_t>(j) * m;
-                double* y = v.data() + first + static_cast<std::ptrdiff_t>(j) * m;
-                const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(j) * moments;
-                for (int c = 0; c < d; ++c) y[c] = rigid->mass[j] * x[c];
-                if (moments == 1) {
-                    for (int c = d; c < m; ++c) y[c] = *I * x[c];
-                    return;
-                }
-                y[3] = I[0] * x[3] + I[1] * x[4] + I[3] * x[5];
-                y[4] = I[1] * x[3] + I[2] * x[4] + I[4] * x[5];
-                y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
+                const auto at = first + static_cast<std::ptrdiff_t>(j) * s.dim;
+                times_inverse_mass(s, j, impulse.data() + at, v.data() + at);
             });
         } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
             v.segment(first, s.velocities()) = sparse->inverse * impulse.segment(first, s.velocities());
@@ -577,23 +627,35 @@ void Delassus::velocity(const Vector& r, Vector& u) const {
     u += b_;
 }
 
-ConeSolution Delassus::complete(const Vector& r) const {
+ConeSolution Delassus::complete(Vector r) const {
     ConeSolution solution;
-    solution.r = r;
+    complete(std::move(r), solution);
+    return solution;
+}
+
+void Delassus::complete(Vector r, ConeSolution& solution) const {
+    const ConeProblem& p = *problem_;
+    solution.r = std::move(r);
+    solution.shift.resize(0);
     if (whitened()) {
-        push(r, solution.v);
+        push(solution.r, solution.v);
         solution.v += data_->v_free;
     } else {
-        solution.v = velocity_by_momentum(r);
+        solution.v = velocity_by_momentum(solution.r);
     }
-    solution.u.resize(problem_->rows());
-    apply_H(solution.v, solution.u);
-    solution.u += problem_->w;
-    if (compliant()) solution.u += problem_->compliance.cwiseProduct(r);
-    if (shift_.size() > 0) {
-        for (Index i = 0; i < problem_->blocks(); ++i) solution.u[problem_->offset[i]] += shift_[i];
-    }
-    return solution;
+    solution.u.resize(p.rows());
+    auto velocity_of = [&](Index, auto place, double* to) {
+        std::copy_n(solution.v.data() + place.first, place.dim, to);
+    };
+    parallel_for(threads_, p.blocks(), [&](Index i) {
+        const Index first = p.offset[i];
+        spread_block(i, velocity_of, solution.u.data() + first);
+        for (Index c = first; c < p.offset[i + 1]; ++c) {
+            solution.u[c] += p.w[c];
+            if (compliant()) solution.u[c] += p.compliance[c] * solution.r[c];
+        }
+        if (shift_.size() > 0) solution.u[first] += shift_[i];
+    });
 }
 
 const BlockSparse& Delassus::matrix() const {

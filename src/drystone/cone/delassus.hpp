@@ -69,13 +69,6 @@ public:
     void times_transposed_root(Index body, const double* x, double* z) const {
         data_->root(body).transposed_times(x, z);
     }
-    /// The root of a rigid body that is alike in all directions: what its velocity and its spin are multiplied with.
-    struct TwoRoots {
-        double mass = 0, inertia = 0;
-    };
-    /// Nothing if the body is not such a one.
-    [[nodiscard]] std::optional<TwoRoots> two_roots(Index body) const;
-
     /// Free relative velocity, size rows().
     [[nodiscard]] const Vector& b() const { return b_; }
     /// b without what pulls (ConeProblem::pull) do to it, against which they cancel: b + W (pull n), what is left
@@ -108,7 +101,8 @@ public:
     /// v = M^-1 H^T r: what impulses do to the velocities.
     void push(const Vector& r, Vector& v) const;
     /// Solution with u and v computed from r.
-    [[nodiscard]] ConeSolution complete(const Vector& r) const;
+    [[nodiscard]] ConeSolution complete(Vector r) const;
+    void complete(Vector r, ConeSolution& solution) const;
     /// M^-1 f.
     [[nodiscard]] const Vector& v_free() const { return data_->v_free; }
 
@@ -184,14 +178,22 @@ private:
     void factorise();
     void prepare_bodies();
     void fill_blocks();
+    void fill_block(Index i);
+    struct TwoInverses {
+        bool alike = true;
+        double mass = 0, inertia = 0;
+    };
+    [[nodiscard]] TwoInverses two_inverses(Index body) const;
+    template <int d>
+    bool fill_plain_contact(Index i, const ContactRow<d>& c);
     void compute_scale(Index i);
     [[nodiscard]] double terms_of(Index i) const;
     [[nodiscard]] double contact_scale(Index i) const;
     void whiten_rows(Index body, const BodyRowsOf& A, WhiteRows& out) const;
     void impulse_to_velocity(const Vector& impulse, Vector& v) const;
+    void change_velocity(const Vector* from, const Vector& r, Vector& v) const;
     template <class F>
     void sum_impulses(const Vector& r, F&& take) const;
-    void apply_H(const Vector& v, Vector& u) const;
     template <class VelocityOf>
     void spread_block(Index i, VelocityOf& velocity_of, double* u) const;
     template <class VelocityOf>

@@ -51,6 +51,8 @@ struct Exchange {
     std::function<void(double*data, int stride, Index colour)> start, finish;
     /// Bodies, from their owners to every rank that holds them.
     std::function<void(double* data, int stride)> share_bodies;
+    /// One number for each body, at least 0: of those that several ranks visit the largest of theirs, on each of them.
+    std::function<void(double* data)> raise;
     /// Rows of blocks, from the rank that visits the block to every rank that holds it.
     std::function<void(Vector& rows)> share_rows;
     /// The whole problem on every rank, and the impulses that go with these.

@@ -40,10 +40,65 @@ Cone scaled(Cone cone, double factor) {
 /// a loaded one slides may make the scale of errors.
 constexpr double sliding = 16;
 
+/// Most blocks: a cone of forces by itself, friction finite.
+bool is_plain(const Delassus& W, Index i) {
+    const Cone& cone = W.problem().cones[i];
+    return (cone.kind == ConeKind::ray || (cone.kind == ConeKind::second_order && !std::isinf(cone.mu()))) &&
+           W.problem().pull.size() == 0;
+}
+
+/// Normal part of P_K(x) and what its tangential part is multiplied with, of x with these parts.
+struct Projected {
+    double normal = 0, scale = 0;
+};
+Projected project_plain(double mu, double normal, double across) {
+    if (mu * across <= -normal) return {};  // first: of a ray with nothing across it both are true
+    if (across <= mu * normal) return {normal, 1.0};
+    const double y = (normal + mu * across) / (1 + mu * mu);
+    return {y, across > 0 ? mu * y / across : 0.0};
+}
+
+/// What block_error says of a plain block: b, but not much more than what no impulse at all would be wrong by, |P_K(-b - s n)|.
+double plain_stake(const Delassus& W, Index i, Law law) {
+    const ConeProblem& p = W.problem();
+    const Cone& cone = p.cones[i];
+    const double* b = W.b().data() + p.offset[i];
+    double squared = 0;
+    for (int c = 1; c < cone.dim; ++c) squared += b[c] * b[c];
+    const double mu = cone.kind == ConeKind::ray ? 0.0 : cone.mu(), across = std::sqrt(squared);
+    const auto [normal, scale] = project_plain(mu, -b[0] - (law == Law::coulomb ? mu * across : 0.0), across);
+    const double idle = normal * normal + scale * scale * squared;
+    return std::min(b[0] * b[0] + squared, sliding * sliding * idle);
+}
+
+BlockError plain_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
+                       double roundings) {
+    const Cone& cone = W.problem().cones[i];
+    const double mu = cone.kind == ConeKind::ray ? 0.0 : cone.mu(), stiffness = W.inverse_mass(i);
+    double slip = 0, across = 0;
+    for (int c = 1; c < cone.dim; ++c) {
+        slip += u[c] * u[c];
+        across += (stiffness * r[c] - u[c]) * (stiffness * r[c] - u[c]);
+    }
+    const double shifted = u[0] + (law == Law::coulomb ? mu * std::sqrt(slip) : 0.0);
+    const auto [normal, scale] = project_plain(mu, stiffness * r[0] - shifted, std::sqrt(across));
+    BlockError error;
+    for (int c = 0; c < cone.dim; ++c) {
+        const double force = stiffness * r[c], nearest = c == 0 ? normal : scale * (force - u[c]);
+        error.impulse += force * force;
+        error.natural += (force - nearest) * (force - nearest);
+    }
+    const double rounding = roundings * W.rounding(i);
+    if (error.natural <= rounding * rounding) error.natural = 0;
+    error.at_stake = plain_stake(W, i, law);
+    return error;
+}
+
 }  // namespace
 
 BlockError block_error(const Delassus& W, Index i, const double* r, const double* u, Law law,
                        double roundings) {
+    if (is_plain(W, i)) return plain_error(W, i, r, u, law, roundings);
     const Cone& original = W.problem().cones[i];
     const double length = W.length(i), stiffness = W.inverse_mass(i);
     const Cone cone = scaled(with_torques_scaled(original, length), stiffness);
@@ -69,28 +124,9 @@ BlockError block_error(const Delassus& W, Index i, const double* r, const double
 }
 
 double stake_of(const Delassus& W, Index i, Law law) {
-    const ConeProblem& p = W.problem();
-    const Cone& cone = p.cones[i];
-    const bool plain = cone.kind == ConeKind::second_order || cone.kind == ConeKind::ray;
-    if (!plain || p.pull.size() > 0 || std::isinf(cone.mu())) {
-        const Small nothing{};
-        return block_error(W, i, nothing.data(), nothing.data(), law).at_stake;
-    }
-    // What block_error does where there is neither torque nor pull: b, and what no impulse at all would be wrong by, |P_K(-b - s n)|^2.
-    const double* b = W.b().data() + p.offset[i];
-    double across = 0;
-    for (int c = 1; c < cone.dim; ++c) across += b[c] * b[c];
-    const double all = b[0] * b[0] + across, mu = cone.kind == ConeKind::ray ? 0.0 : cone.mu();
-    across = std::sqrt(across);
-    const double normal = -b[0] - (law == Law::coulomb ? mu * across : 0.0);
-    double idle = 0;
-    if (across <= mu * normal) {
-        idle = normal * normal + across * across;
-    } else if (mu * across > -normal) {
-        const double y = (normal + mu * across) / (1 + mu * mu);
-        idle = y * y * (1 + mu * mu);
-    }
-    return std::min(all, sliding * sliding * idle);
+    if (is_plain(W, i)) return plain_stake(W, i, law);
+    const Small nothing{};
+    return block_error(W, i, nothing.data(), nothing.data(), law).at_stake;
 }
 
 namespace {
@@ -136,21 +172,23 @@ namespace {
 void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, LawRoom& room) {
     const ConeProblem& p = W.problem();
     const bool pulled = W.largest(W.pull_impulse().size() > 0 ? 1 : 0) > 0;  // on any rank
-    if (v != nullptr && !pulled) {
-        room.change = *v - W.v_free();
-    } else if (W.pull_impulse().size() > 0) {
+    const bool known = v != nullptr && !pulled;
+    if (!known && W.pull_impulse().size() > 0) {
         room.borne = r - W.pull_impulse();
         W.push(room.borne, room.change);
-    } else {
+    } else if (!known) {
         W.push(r, room.change);
     }
     room.body.resize(static_cast<std::size_t>(p.bodies()));
     parallel_for(W.threads(), p.bodies(), [&](Index j) {
-        const double* change = room.change.data() + p.place_of(j).first;
+        const auto [first, m] = p.place_of(j);
+        Small change{};
+        for (int c = 0; c < m; ++c)
+            change[c] = known ? (*v)[first + c] - W.v_free()[first + c] : room.change[first + c];
         double stake = 0;
         W.for_each_rows_of(j, [&](Index i, auto&& rows) {
             Small u{};
-            rows(change, u.data());
+            rows(change.data(), u.data());
             double squared = 0;
             for (int a = 0; a < p.cones[i].dim; ++a) {
                 if (is_torque(p.cones[i], a)) u[a] *= W.length(i);
@@ -409,7 +447,7 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
 /// u is computed in another way here than in solvers: what they may take for rounding is to be no error here.
 constexpr double judges_roundings = 2;
 
-Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool secondary) {
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool thorough) {
     Residual out;
     const ConeProblem& p = W.problem();
     if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
@@ -421,15 +459,15 @@ Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool se
         ConeSolution shifted = solution;
         shifted.shift.resize(0);
         for (Index i = 0; i < p.blocks(); ++i) shifted.u[p.offset[i]] += solution.shift[i];
-        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated, secondary);
+        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated, thorough);
     }
     LawRoom room;
     out.law = law_residual(W, solution.r, solution.u, law, room, judges_roundings, &solution.v);
-    out.momentum = momentum_residual(W, solution);
+    if (thorough) out.momentum = momentum_residual(W, solution);
     out.value = std::isnan(out.law.value()) || std::isnan(out.momentum)
                     ? std::nan("")
                     : std::max(out.law.value(), out.momentum);
-    if (!secondary) return out;
+    if (!thorough) return out;
     out.siconos = siconos_residual(W, solution.r, solution.u, law);
     out.bogus = bogus_residual(W, solution.r, solution.u, law);
     return out;

@@ -38,8 +38,9 @@ struct Residual {
 };
 
 /// Judges a solution with its own u and v; everything is recomputed from the problem's data. One with a frozen shift is judged by the convex law
-/// with that shift. The secondary columns are left at 0 where they are not asked for.
-Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool secondary = true);
+/// with that shift. Not `thorough`: of a solution that W.complete has just made from r only the law is in question; momentum and the secondary columns are
+/// left at 0.
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool thorough = true);
 Residual judge(const ConeProblem& problem, const ConeSolution& solution, Law law);
 
 /// The law alone, from r and u = W r + b as a solver holds them: what solvers watch while they iterate.

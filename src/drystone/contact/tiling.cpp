@@ -1,6 +1,6 @@
 #include "drystone/contact/tiling.hpp"
 
-#include "drystone/base/parallel.hpp"
+#include "drystone/base/parallel_sum.hpp"
 #include "drystone/collide/find_pairs.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace drystone {
 namespace {
 
 constexpr double level_ratio = 4;
-constexpr Index look_ahead = 24;  // contacts that the spacing looks through before it gives up
+constexpr std::size_t look_ahead = 24;  // contacts that the spacing looks through before it gives up
 
 /// Contacts of a guided body, and those across the sides of a controlled cell, share a body that moves: one tile each, of a colour of its
 /// own, after all others. 0: none of these.
@@ -30,28 +30,44 @@ std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
 
 /// Reorders the contacts of one tile: always the first one left whose bodies were not in the last `spacing` contacts, or the first
 /// one left if there is none among the next few. Held bodies do not count: nothing waits for them.
-template <int d>
-void space_out(const Scene<d>& scene, const ContactSet<d>& contacts, Index* begin, Index* end, int spacing) {
-    constexpr int longest = 16;
-    std::array<Index, 2 * longest> recent;
-    recent.fill(-1);
-    const int window = 2 * std::min(spacing, longest);
-    auto was_recent = [&](Index body) {
-        return scene.bodies.is_free(body) &&
-               std::find(recent.begin(), recent.begin() + window, body) != recent.begin() + window;
-    };
-    int place = 0;
-    for (Index* next = begin; next != end; ++next) {
-        Index* pick = next;
-        Index* const last = std::min(end, next + look_ahead);
-        while (pick != last && (was_recent(contacts[*pick].a) || was_recent(contacts[*pick].b))) ++pick;
-        if (pick == last) pick = next;
-        std::rotate(next, pick, pick + 1);  // the ones that were passed over keep their order
-        recent[place] = contacts[*next].a;
-        recent[place + 1] = contacts[*next].b;
-        place = (place + 2) % window;
+class Spacing {
+public:
+    template <int d>
+    void operator()(const Scene<d>& scene, const ContactSet<d>& contacts, Index* begin, Index* end,
+                    int spacing) {
+        left_.clear();
+        for (const Index* k = begin; k != end; ++k) {
+            const auto waits = [&](Index body) { return scene.bodies.is_free(body) ? body : Index{-1}; };
+            left_.push_back({*k, waits(contacts[*k].a), waits(contacts[*k].b)});
+        }
+        // Places in the order that comes out are counted on from tile to tile, so that what is written down of other tiles is long past.
+        last_.resize(static_cast<std::size_t>(scene.bodies.count()), -1'000'000);
+        now_ += spacing;
+        const auto was_recent = [&](Index body) {
+            return body >= 0 && now_ - last_[static_cast<std::size_t>(body)] <= spacing;
+        };
+        for (std::size_t next = 0; next < left_.size(); ++next, ++now_) {
+            std::size_t pick = next;
+            const std::size_t last = std::min(left_.size(), next + look_ahead);
+            while (pick != last && (was_recent(left_[pick].a) || was_recent(left_[pick].b))) ++pick;
+            if (pick == last) pick = next;
+            const Waiting taken = left_[pick];
+            for (; pick != next; --pick) left_[pick] = left_[pick - 1];  // those passed over keep their order
+            left_[next] = taken;
+            for (const Index body : {taken.a, taken.b})
+                if (body >= 0) last_[static_cast<std::size_t>(body)] = now_;
+            begin[next] = taken.contact;
+        }
     }
-}
+
+private:
+    struct Waiting {
+        Index contact, a, b;
+    };
+    std::vector<Waiting> left_;
+    std::vector<std::int64_t> last_;  // by body: where it was last
+    std::int64_t now_ = 0;
+};
 
 /// Sorts places that come in the order of contacts. Tiles are few beside contacts: they are found and sorted first, and contacts then dealt out to them.
 template <int d>
@@ -121,19 +137,22 @@ std::int64_t Ruler::index(double x) const {
 }
 
 template <int d>
-TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach,
-                     std::span<const Contact<d>> links) {
-    TileSizes sizes;
-    for (Index i = 0; i < scene.bodies.count(); ++i) {
-        if (!scene.bodies.is_free(i)) {
-            sizes.size = std::max(sizes.size, reach[i]);  // what it may touch from so far has as long an arm
-            continue;
+TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach, std::span<const Contact<d>> links,
+                     int threads) {
+    struct Largest : TileSizes {
+        void add(const TileSizes& other) {
+            radius = std::max(radius, other.radius);
+            size = std::max(size, other.size);
         }
-        sizes.radius = std::max(sizes.radius, scene.outer_radius(i));
-        sizes.size = std::max(sizes.size, scene.outer_radius(i) + reach[i]);
-    }
-    for (const Contact<d>& link : links)
-        sizes.size = std::max({sizes.size, link.arm_a.norm(), link.arm_b.norm()});
+    };
+    Largest sizes = parallel_merge<Largest>(threads, scene.bodies.count(), [&](Index i, Largest& part) {
+        if (scene.bodies.is_free(i)) {
+            part.add({scene.outer_radius(i), scene.outer_radius(i) + reach[i]});
+        } else {
+            part.add({0, reach[i]});  // what it may touch from so far has as long an arm
+        }
+    });
+    for (const Contact<d>& link : links) sizes.add({0, std::max(link.arm_a.norm(), link.arm_b.norm())});
     return sizes;
 }
 
@@ -233,6 +252,7 @@ void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<
     }
     if (options.spacing > 0) {
         parallel_for_uneven(options.threads, tiling.tiles(), 16, [&](Index t) {
+            thread_local Spacing space_out;
             space_out(scene, links, tiling.order.data() + tiling.tile_start[t],
                       tiling.order.data() + tiling.tile_start[t + 1], options.spacing);
         });
@@ -242,24 +262,25 @@ void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<
 template <int d>
 void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index contacts,
                    std::span<const double> reach, const TilingOptions& options, Tiling& tiling) {
-    const TileSizes sizes =
-        tile_sizes<d>(scene, reach, std::span(links).subspan(static_cast<std::size_t>(contacts)));
+    const TileSizes sizes = tile_sizes<d>(
+        scene, reach, std::span(links).subspan(static_cast<std::size_t>(contacts)), options.threads);
     std::vector<TilePlace<d>> places;
     place_contacts(scene, links, reach, TileGrid<d>(scene.domain, sizes, options.cell_width), options.threads,
                    places);
     tile_places(scene, links, places, options, tiling);
 }
 
-#define DRYSTONE_TILING(d)                                                                                \
-    template struct TileGrid<d>;                                                                          \
-    template TileSizes tile_sizes(const Scene<d>&, std::span<const double>, std::span<const Contact<d>>); \
-    template std::uint32_t colour_limit(const Scene<d>&);                                                 \
-    template void place_contacts(const Scene<d>&, const ContactSet<d>&, std::span<const double>,          \
-                                 const TileGrid<d>&, int, std::vector<TilePlace<d>>&);                    \
-    template void tile_places(const Scene<d>&, const ContactSet<d>&, std::vector<TilePlace<d>>&,          \
-                              const TilingOptions&, Tiling&, std::span<const std::uint8_t>,               \
-                              std::span<const std::uint32_t>);                                            \
-    template void tile_by_cells(const Scene<d>&, const ContactSet<d>&, Index, std::span<const double>,    \
+#define DRYSTONE_TILING(d)                                                                               \
+    template struct TileGrid<d>;                                                                         \
+    template TileSizes tile_sizes(const Scene<d>&, std::span<const double>, std::span<const Contact<d>>, \
+                                  int);                                                                  \
+    template std::uint32_t colour_limit(const Scene<d>&);                                                \
+    template void place_contacts(const Scene<d>&, const ContactSet<d>&, std::span<const double>,         \
+                                 const TileGrid<d>&, int, std::vector<TilePlace<d>>&);                   \
+    template void tile_places(const Scene<d>&, const ContactSet<d>&, std::vector<TilePlace<d>>&,         \
+                              const TilingOptions&, Tiling&, std::span<const std::uint8_t>,              \
+                              std::span<const std::uint32_t>);                                           \
+    template void tile_by_cells(const Scene<d>&, const ContactSet<d>&, Index, std::span<const double>,   \
                                 const TilingOptions&, Tiling&)
 DRYSTONE_TILING(2);
 DRYSTONE_TILING(3);

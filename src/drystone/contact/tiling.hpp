@@ -36,7 +36,7 @@ struct TileSizes {
 /// `links`: of joints (Assembled::links from `contacts` on), or empty.
 template <int d>
 TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach,
-                     std::span<const Contact<d>> links = {});
+                     std::span<const Contact<d>> links = {}, int threads = 1);
 
 /// One grid along one direction. In a periodic direction the number of cells is even (so that parity is a colouring), or one.
 struct Ruler {

@@ -1,51 +1,90 @@
 #include "drystone/contact/warm_start.hpp"
 
+#include "drystone/base/parallel.hpp"
+
+#include <algorithm>
 #include <array>
 
 namespace drystone {
 
+namespace {
+
+constexpr int most_shares = 16;
+
+/// Calls f(begin, end, share) for shares of n contacts, one for each thread.
+template <class F>
+void in_shares(int threads, std::size_t n, F&& f) {
+    const int shares = n < 256 ? 1 : std::clamp(threads, 1, most_shares);
+    parallel_for(threads, shares, [&](Index s) {
+        const auto share = static_cast<std::size_t>(s);
+        f(n * share / shares, n * (share + 1) / shares, share);
+    });
+}
+
+}  // namespace
+
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
-            Vector& r) {
+            Vector& r, int threads) {
     r = problem.pull_impulse();
     if (memory.h <= 0) return;
     const double scale = h / memory.h;
     const auto joints = r.size() - problem.offset[contacts.size()];
     if (memory.joints.size() == joints) r.tail(joints) = scale * memory.joints;
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        while (k < memory.key.size() && memory.key[k] < contacts[i].key) ++k;
-        if (k == memory.key.size()) break;
-        if (memory.key[k] != contacts[i].key) continue;
-        const Cone& cone = problem.cones[i];
-        const Wrench<d> wrench{memory.impulse[k],
-                               memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k]};
-        std::array<double, max_block> local;
-        in_frame<d>(cone, contacts[i].normal, wrench, local.data());
-        for (int c = 0; c < cone.dim; ++c) r[problem.offset[i] + c] += scale * local[c];
-    }
+    // Both are sorted: each share of the contacts goes through its part of what is remembered.
+    in_shares(threads, contacts.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+        if (begin == end) return;
+        auto k = static_cast<std::size_t>(
+            std::lower_bound(memory.key.begin(), memory.key.end(), contacts[begin].key) - memory.key.begin());
+        for (std::size_t i = begin; i < end; ++i) {
+            while (k < memory.key.size() && memory.key[k] < contacts[i].key) ++k;
+            if (k == memory.key.size()) break;
+            if (memory.key[k] != contacts[i].key) continue;
+            const Cone& cone = problem.cones[i];
+            const Wrench<d> wrench{memory.impulse[k],
+                                   memory.torque.empty() ? Spin<d>(Spin<d>::Zero()) : memory.torque[k]};
+            std::array<double, max_block> local;
+            in_frame<d>(cone, contacts[i].normal, wrench, local.data());
+            for (int c = 0; c < cone.dim; ++c) r[problem.offset[i] + c] += scale * local[c];
+        }
+    });
 }
 
 template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory, std::span<const std::uint8_t> ours) {
+              WarmStart<d>& memory, std::span<const std::uint8_t> ours, int threads) {
     memory.h = h;
-    memory.key.clear();
-    memory.impulse.clear();
-    memory.torque.clear();
     const Vector without_pull = problem.pull.size() > 0 ? Vector(r - problem.pull_impulse()) : Vector();
     const Vector& borne = problem.pull.size() > 0 ? without_pull : r;
     memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const Cone& cone = problem.cones[i];
-        const auto ri = borne.segment(problem.offset[i], cone.dim);
-        if (ri.isZero(0) || (!ours.empty() && ours[i] == 0)) continue;
-        const Wrench<d> wrench = in_world<d>(cone, contacts[i].normal, ri.data());
-        memory.key.push_back(contacts[i].key);
-        memory.impulse.push_back(wrench.force);
-        if (cone.kind == ConeKind::wrench) memory.torque.resize(memory.key.size() - 1, Spin<d>::Zero());
-        if (cone.kind == ConeKind::wrench || !memory.torque.empty()) memory.torque.push_back(wrench.torque);
-    }
+    const auto bears = [&](std::size_t i) {
+        return (ours.empty() || ours[i] != 0) &&
+               !borne.segment(problem.offset[i], problem.cones[i].dim).isZero(0);
+    };
+    // How many each share has tells where the next one begins.
+    std::array<std::size_t, most_shares + 1> first{};
+    bool torques = false;
+    for (const Cone& cone : problem.cones) torques = torques || cone.kind == ConeKind::wrench;
+    in_shares(threads, contacts.size(), [&](std::size_t begin, std::size_t end, std::size_t share) {
+        for (std::size_t i = begin; i < end; ++i)
+            if (bears(i)) ++first[share + 1];
+    });
+    for (std::size_t s = 0; s < most_shares; ++s) first[s + 1] += first[s];
+    memory.key.resize(first.back());
+    memory.impulse.resize(first.back());
+    memory.torque.resize(torques ? first.back() : 0);
+    in_shares(threads, contacts.size(), [&](std::size_t begin, std::size_t end, std::size_t share) {
+        std::size_t k = first[share];
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!bears(i)) continue;
+            const Wrench<d> wrench =
+                in_world<d>(problem.cones[i], contacts[i].normal, borne.data() + problem.offset[i]);
+            memory.key[k] = contacts[i].key;
+            memory.impulse[k] = wrench.force;
+            if (torques) memory.torque[k] = wrench.torque;
+            ++k;
+        }
+    });
 }
 
 template <int d>
@@ -59,9 +98,10 @@ void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem
 }
 
 #define DRYSTONE_WARM_START(d)                                                                             \
-    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&);  \
+    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&,   \
+                         int);                                                                             \
     template void remember(const ContactSet<d>&, const ConeProblem&, double, const Vector&, WarmStart<d>&, \
-                           std::span<const std::uint8_t>);                                                 \
+                           std::span<const std::uint8_t>, int);                                            \
     template void stretch_springs(const ContactSet<d>&, const Vector&, ConeProblem&)
 DRYSTONE_WARM_START(2);
 DRYSTONE_WARM_START(3);

@@ -19,12 +19,12 @@ struct WarmStart {
 /// present pull of cohesive contacts is added.
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
-            Vector& r);
+            Vector& r, int threads = 1);
 
 /// `ours`: by contact, whether it is remembered (empty: all are).
 template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory, std::span<const std::uint8_t> ours = {});
+              WarmStart<d>& memory, std::span<const std::uint8_t> ours = {}, int threads = 1);
 
 /// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those along the normal are
 /// stretched by the overlap, which is where the bodies are.)

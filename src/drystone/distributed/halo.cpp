@@ -9,7 +9,7 @@ namespace drystone {
 
 namespace {
 
-constexpr int rows_tag = 2, home_tag = 3, first_sweep_tag = 10;
+constexpr int rows_tag = 2, home_tag = 3, looks_tag = 4, first_sweep_tag = 10;
 
 /// One visit of a body: tiles of this colour that touch it are visited by this rank. (There is one such tile at most.)
 struct BodyVisit {
@@ -78,6 +78,7 @@ Halo<d>::Halo(const Scene<d>& scene, const ContactSet<d>& contacts, const ConePr
         part_->ghosts.start(data, stride);
         part_->ghosts.finish(data, stride);
     };
+    exchange_.raise = [this](double* data) { raise(data); };
     exchange_.share_rows = [this](Vector& rows) {
         rows_.start(rows.data(), 1);
         rows_.finish(rows.data(), 1);
@@ -97,13 +98,10 @@ void Halo<d>::share_from_home(Vector& rows) {
 
 template <int d>
 void Halo<d>::average(double* data, int stride) {
-    const Index count = split_bodies_.empty() ? 0
-                                              : split_bodies_.back().first + split_bodies_.back().before +
-                                                    split_bodies_.back().behind;
-    copies_.resize(static_cast<std::size_t>(count) * stride);
+    copies_.resize(static_cast<std::size_t>(copies()) * stride);
     sweeps_.front().finish(copies_.data(), stride);
     // In the order of ranks, so that all of them get the same bits.
-    for (const SplitBody& s : split_bodies_) {
+    for (const SharedBody& s : shared_bodies_) {
         double* here = data + static_cast<std::ptrdiff_t>(s.body) * stride;
         const double* copy = copies_.data() + static_cast<std::ptrdiff_t>(s.first) * stride;
         for (int k = 0; k < stride; ++k) {
@@ -114,6 +112,23 @@ void Halo<d>::average(double* data, int stride) {
             here[k] = sum / (s.before + 1 + s.behind);
         }
     }
+}
+
+template <int d>
+Index Halo<d>::copies() const {
+    if (shared_bodies_.empty()) return 0;
+    const SharedBody& last = shared_bodies_.back();
+    return last.first + last.before + last.behind;
+}
+
+template <int d>
+void Halo<d>::raise(double* data) {
+    looks_.start(data, 1);
+    copies_.resize(static_cast<std::size_t>(copies()));
+    looks_.finish(copies_.data(), 1);
+    for (const SharedBody& s : shared_bodies_)
+        for (Index c = s.first; c < s.first + s.before + s.behind; ++c)
+            data[s.body] = std::max(data[s.body], copies_[c]);
 }
 
 template <int d>
@@ -184,7 +199,8 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
     const bool split = part_->options.split_between_ranks && team.count() > 1;
     if (split) exchange_.copies.assign(scene.bodies.count(), 1.0);
     std::vector<std::map<int, Channel::Partner>> partners(split ? 1 : held.colours.size());
-    Index copies = 0;
+    std::map<int, Channel::Partner> visitors;
+    Index next_copy = 0;
     std::vector<std::uint8_t> shared(scene.bodies.count(), 0);
     for (std::size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
         const Index body = visits[begin].body;
@@ -194,17 +210,16 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
         std::sort(ranks.begin(), ranks.end());
         ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
         shared[body] = 1;
-        ++shared_bodies_;
+        const auto others = static_cast<Index>(ranks.size());
+        const auto before =
+            static_cast<Index>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+        shared_bodies_.push_back({body, next_copy, before, others - before});
+        for (const int other : ranks) {
+            visitors[other].send.push_back(body);
+            visitors[other].receive.push_back(next_copy++);
+        }
         if (split) {
-            const auto others = static_cast<Index>(ranks.size());
-            const auto before =
-                static_cast<Index>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
             exchange_.copies[body] = 1.0 + others;
-            split_bodies_.push_back({body, copies, before, others - before});
-            for (const int other : ranks) {
-                partners[0][other].send.push_back(body);
-                partners[0][other].receive.push_back(copies++);
-            }
             continue;
         }
         for (std::size_t k = begin; k < end; ++k) {
@@ -216,6 +231,8 @@ void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contact
             }
         }
     }
+    if (split) partners[0] = visitors;
+    looks_ = Channel(team, std::move(visitors), looks_tag, Talk::rows);
     sweeps_.clear();
     for (std::size_t c = 0; c < partners.size(); ++c)
         sweeps_.emplace_back(team, std::move(partners[c]), first_sweep_tag + static_cast<int>(c),

@@ -40,7 +40,9 @@ public:
     [[nodiscard]] const Exchange& exchange() const { return exchange_; }
     /// Rows of contacts, from the rank that keeps their warm start to all that hold them.
     void share_from_home(Vector& rows);
-    [[nodiscard]] std::int64_t shared_bodies() const { return shared_bodies_; }
+    [[nodiscard]] std::int64_t shared_bodies() const {
+        return static_cast<std::int64_t>(shared_bodies_.size());
+    }
     /// By colour.
     [[nodiscard]] const std::vector<Channel>& sweep_channels() const { return sweeps_; }
 
@@ -50,21 +52,25 @@ private:
                         Tiling& tiling);
     /// Data of bodies that several ranks visit, here and as they came from the others, become their mean.
     void average(double* data, int stride);
+    /// One number for each body: the largest over visitors.
+    void raise(double* data);
+    /// Numbers of the bodies that others visit too, as they come from these.
+    [[nodiscard]] Index copies() const;
     Channel connect_rows(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
                          const Held<d>& held, bool from_home, int tag);
 
     Part<d>* part_;
     std::vector<Channel> sweeps_;  // by colour; where mass is split one, which receives into copies_
-    struct SplitBody {
+    struct SharedBody {
         Index body;
         Index first;           // of its copies
         Index before, behind;  // so many of them come from ranks before this one, and behind
     };
-    std::vector<SplitBody> split_bodies_;
-    std::vector<double> copies_;  // as they came from other ranks
+    std::vector<SharedBody> shared_bodies_;  // that several ranks visit
+    std::vector<double> copies_;             // as they came from other ranks
     Channel rows_, home_rows_;
+    Channel looks_;  // between visitors of a body, into copies_
     Exchange exchange_;
-    std::int64_t shared_bodies_ = 0;
 };
 
 }  // namespace drystone

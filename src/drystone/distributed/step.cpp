@@ -114,7 +114,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                                     : options.h;
     drive(scene, h);
     free_velocities(scene, h, theta, threads, memory.v_free);
-    choose_reach(scene, options, h, memory.v_free, memory.reach);
+    choose_reach(scene, options, h, memory.v_free, threads, memory.reach);
     stages.end(seconds.free);
 
     // Shared: how large bodies are, and whether anybody's neighbours no longer hold; then bodies go to where they belong.
@@ -133,7 +133,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         choose_margins(scene, options, h, memory, part, margin);
         make_parts<d>(scene, margin, grid, part, memory.warm);
         free_velocities(scene, h, theta, threads, memory.v_free);
-        choose_reach(scene, options, h, memory.v_free, memory.reach);
+        choose_reach(scene, options, h, memory.v_free, threads, memory.reach);
         choose_margins(scene, options, h, memory, part, margin);
         connect_ghosts<d>(scene, margin, part);
         memory.neighbours.valid = false;
@@ -143,7 +143,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
     Held<d> held;
     choose_held<d>(scene, memory.reach, grid, threads, part, memory.contacts, held);
-    find_overlap(scene, memory.contacts, record);
+    find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
     assemble(scene, memory.contacts, memory.v_free,
@@ -156,7 +156,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                    held.colours);
     Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
     // Shared: what was remembered, from where it was kept.
-    recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
+    recall(memory.warm, memory.contacts, problem, h, memory.solution.r, threads);
     halo.share_from_home(memory.solution.r);
     stretch_springs(memory.contacts, memory.solution.r, problem);
     memory.start = memory.solution.r;
@@ -169,7 +169,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
-    remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home);
+    remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home, threads);
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);
     stages.end(seconds.solve);
@@ -189,7 +189,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     team.sum(sums.sums);
     sums.write(record);
     std::array<double, 5> worst = {record.overlap, record.relative_overlap, work,
-                                   static_cast<double>(find_runaway(scene)), -record.smallest};
+                                   static_cast<double>(find_runaway(scene, threads)), -record.smallest};
     team.largest(worst);
     record.runaway = static_cast<GlobalId>(worst[3]);
     record.overlap = worst[0];

@@ -44,20 +44,20 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     free_velocities(scene, h, theta, threads, memory.v_free);
     stages.end(seconds.free);
 
-    choose_reach(scene, options, h, memory.v_free, memory.reach);
+    choose_reach(scene, options, h, memory.v_free, threads, memory.reach);
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
     at_detection(scene, options, h, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
     sums.contacts.add(static_cast<double>(memory.contacts.size()));
-    find_overlap(scene, memory.contacts, record);
+    find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
     tile_by_cells(scene, scene.joints.empty() ? memory.contacts : memory.assembled.links,
                   memory.assembled.contacts, memory.reach, {.threads = threads}, problem.tiling);
-    recall(memory.warm, memory.contacts, problem, h, memory.solution.r);
+    recall(memory.warm, memory.contacts, problem, h, memory.solution.r, threads);
     stretch_springs(memory.contacts, memory.solution.r, problem);
     memory.start = memory.solution.r;
     stages.end(seconds.assemble);
@@ -69,7 +69,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
-    remember(memory.contacts, problem, h, memory.solution.r, memory.warm);
+    remember(memory.contacts, problem, h, memory.solution.r, memory.warm, {}, threads);
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);
     stages.end(seconds.solve);
@@ -83,7 +83,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
     integrate(scene, h, theta, memory.v_end, threads);
     record.time = scene.time;
-    record.runaway = find_runaway(scene);
+    record.runaway = find_runaway(scene, threads);
     record.overlap_allowance = overlap_allowance(options, record);
     stages.end(seconds.integrate);
 

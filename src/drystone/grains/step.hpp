@@ -16,7 +16,7 @@ inline SolveSettings brief_settings() {
     settings.solver = BriefOptions{};
     settings.goal.tolerance = 1e-4;
     settings.arithmetic = Arithmetic::repeatable;
-    settings.secondary = false;
+    settings.thorough = false;
     return settings;
 }
 

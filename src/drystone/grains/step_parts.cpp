@@ -1,6 +1,7 @@
 #include "drystone/grains/step_parts.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/parallel_sum.hpp"
 #include "drystone/cone/judge.hpp"
 #include "drystone/grains/motion.hpp"
 
@@ -94,30 +95,30 @@ void refuse_whole_periods(const Scene<d>& scene, double h, double cell, const st
 
 template <int d>
 void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
-                  std::vector<double>& reach) {
+                  int threads, std::vector<double>& reach) {
     constexpr int n = body_velocities<d>;
     const Bodies<d>& bodies = scene.bodies;
     reach.assign(bodies.count(), 0.0);
     if (options.scheme == Scheme::moreau_jean) return;
     // Images of a shrinking cell come nearer by themselves. (Those of a sheared one pass as their neighbours inside do.)
     const double cell = 0.5 * scene.domain.rate.cwiseProduct(scene.domain.period).cwiseAbs().sum();
-    for (Index i = 0; i < bodies.count(); ++i) {
+    parallel_for(threads, bodies.count(), [&](Index i) {
         const auto v = v_free.template segment<n>(static_cast<Eigen::Index>(i) * n);
         reach[i] = v.template head<d>().norm();
         // A ball's surface does not move when it turns; a half-space or a mesh that turns is taken as slow.
         if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)) && std::isfinite(scene.outer_radius(i)))
             reach[i] += v.template tail<spins<d>>().norm() * scene.outer_radius(i);
-    }
+    });
     add_known_pushes(scene, h, reach);
     if (scene.domain.periodic()) refuse_whole_periods(scene, h, cell, reach);
-    for (Index i = 0; i < bodies.count(); ++i) {
+    parallel_for(threads, bodies.count(), [&](Index i) {
         if (!bodies.yields(i) && bodies.velocity[i].isZero(0) && bodies.spin[i].isZero(0)) {
             reach[i] = 0;
-            continue;
+            return;
         }
         const double least = bodies.is_free(i) ? options.reach * scene.inner_radius(i) : 0;
         reach[i] = std::max(least, 2 * h * (reach[i] + cell));
-    }
+    });
 }
 
 void check_problem([[maybe_unused]] const ConeProblem& problem) {
@@ -141,29 +142,45 @@ void stand_in(const Delassus& W, const Vector& start, Law law, ConeSolution& sol
 }
 
 template <int d>
-GlobalId find_runaway(const Scene<d>& scene) {
+GlobalId find_runaway(const Scene<d>& scene, int threads) {
     const Bodies<d>& bodies = scene.bodies;
-    GlobalId found = -1;
-    for (Index i = 0; i < bodies.count(); ++i) {
-        const double sum = bodies.position[i].squaredNorm() + bodies.velocity[i].squaredNorm() +
-                           bodies.spin[i].squaredNorm();
-        // Not a number is not below anything.
-        if (!(sum < most_number * most_number)) found = std::max(found, bodies.id[i]);
-    }
-    return found;
+    struct Found {
+        GlobalId id = -1;
+        void add(const Found& other) { id = std::max(id, other.id); }
+    };
+    return parallel_merge<Found>(threads, bodies.count(),
+                                 [&](Index i, Found& found) {
+                                     const double sum = bodies.position[i].squaredNorm() +
+                                                        bodies.velocity[i].squaredNorm() +
+                                                        bodies.spin[i].squaredNorm();
+                                     // Not a number is not below anything.
+                                     if (!(sum < most_number * most_number))
+                                         found.id = std::max(found.id, bodies.id[i]);
+                                 })
+        .id;
 }
 
 template <int d>
-void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record) {
-    for (const Contact<d>& c : contacts) {
-        const double size =
-            std::min(scene.bodies.is_free(c.a) ? scene.inner_radius(c.a) : scene.inner_radius(c.b),
-                     scene.bodies.is_free(c.b) ? scene.inner_radius(c.b) : scene.inner_radius(c.a));
-        record.smallest = std::min(record.smallest, size);
-        if (-c.gap <= 0) continue;
-        record.overlap = std::max(record.overlap, -c.gap);
-        record.relative_overlap = std::max(record.relative_overlap, -c.gap / size);
-    }
+void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, int threads, StepRecord& record) {
+    struct Found {
+        double smallest = std::numeric_limits<double>::infinity(), overlap = 0, relative = 0;
+        void add(const Found& other) {
+            smallest = std::min(smallest, other.smallest);
+            overlap = std::max(overlap, other.overlap);
+            relative = std::max(relative, other.relative);
+        }
+    };
+    const Found all =
+        parallel_merge<Found>(threads, static_cast<Index>(contacts.size()), [&](Index k, Found& found) {
+            const Contact<d>& c = contacts[k];
+            const double size =
+                std::min(scene.bodies.is_free(c.a) ? scene.inner_radius(c.a) : scene.inner_radius(c.b),
+                         scene.bodies.is_free(c.b) ? scene.inner_radius(c.b) : scene.inner_radius(c.a));
+            found.add({size, std::max(0.0, -c.gap), std::max(0.0, -c.gap / size)});
+        });
+    record.smallest = std::min(record.smallest, all.smallest);
+    record.overlap = std::max(record.overlap, all.overlap);
+    record.relative_overlap = std::max(record.relative_overlap, all.relative);
 }
 
 double overlap_allowance(const StepOptions& options, const StepRecord& record) {
@@ -283,10 +300,10 @@ void StepSums::write(StepRecord& record) const {
 }
 
 #define DRYSTONE_STEP_PARTS(d)                                                                          \
-    template void choose_reach(const Scene<d>&, const StepOptions&, double, const Vector&,              \
+    template void choose_reach(const Scene<d>&, const StepOptions&, double, const Vector&, int,         \
                                std::vector<double>&);                                                   \
-    template GlobalId find_runaway(const Scene<d>&);                                                    \
-    template void find_overlap(const Scene<d>&, const ContactSet<d>&, StepRecord&);                     \
+    template GlobalId find_runaway(const Scene<d>&, int);                                               \
+    template void find_overlap(const Scene<d>&, const ContactSet<d>&, int, StepRecord&);                \
     template void account_before(const Scene<d>&, const StepMemory<d>&, double, double, const Counted&, \
                                  StepSums&);                                                            \
     template void account_after(const Scene<d>&, const Counted&, StepSums&)

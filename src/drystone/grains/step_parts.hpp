@@ -28,7 +28,7 @@ private:
 /// How near a pair must be to enter the problem: 0 for moreau_jean, which takes only what overlaps.
 template <int d>
 void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
-                  std::vector<double>& reach);
+                  int threads, std::vector<double>& reach);
 
 /// Calls f with the bodies where the scheme wants its contacts: at the beginning of the step, or in its middle.
 template <int d, class F>
@@ -80,11 +80,11 @@ void stand_in(const Delassus& W, const Vector& start, Law law, ConeSolution& sol
 
 /// For record.runaway, after bodies have moved.
 template <int d>
-GlobalId find_runaway(const Scene<d>& scene);
+GlobalId find_runaway(const Scene<d>& scene, int threads);
 
 /// Largest overlaps, to record.overlap and record.relative_overlap, and the smallest body with a contact.
 template <int d>
-void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, StepRecord& record);
+void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, int threads, StepRecord& record);
 
 /// Of a step that was solved: see StepRecord::overlap_allowance.
 double overlap_allowance(const StepOptions& options, const StepRecord& record);

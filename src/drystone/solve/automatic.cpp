@@ -27,17 +27,18 @@ std::string in_words(const SolveReport& report, double residual) {
 /// Stages of `auto`: runs solvers one after the other, keeps the best iterate and the story.
 class Stages {
 public:
-    Stages(const Delassus& W, const Goal& goal, Vector& r) : W_(W), goal_(goal), r_(r), best_(r) {}
+    Stages(const Delassus& W, const Goal& goal, Vector& r) : W_(W), goal_(goal), r_(r) {}
 
     /// Runs one solver from `start`; true when the work is over.
     template <class Solver>
-    bool run(Solver&& solver, Vector start) {
-        const SolveReport report = solver(timed_goal(), start);
+    bool run(Solver&& solver, const Vector& start) {
+        Vector x = start;
+        const SolveReport report = solver(timed_goal(), x);
         const double residual = report.reached;
         add(report, residual);
         if (residual < residual_ || report.status == Status::solved) {
             residual_ = residual;
-            best_ = start;
+            best_ = std::move(x);
             total_.solver = report.solver;
         }
         total_.status = report.status;
@@ -56,17 +57,18 @@ public:
     /// Runs a solver of the convex law with the shift frozen at `shift` from the best iterate; true when the work is over.
     template <class Solver>
     bool run_frozen(Solver&& solver, const Vector& shift) {
-        Vector x = best_;
+        Vector x = best();
         const SolveReport report = solver(timed_goal(), x);
         add(report, report.history.empty() ? NAN : report.history.back().residual);
         if (report.status != Status::solved || opens_bonds(W_, shift, x, goal_.tolerance)) return false;
         total_.status = Status::frozen_shift;
-        best_ = x;
+        best_ = std::move(x);
         shift_ = shift;
         return true;
     }
 
-    [[nodiscard]] const Vector& best() const { return best_; }
+    /// What it began with as long as nothing is better.
+    [[nodiscard]] const Vector& best() const { return best_.size() > 0 ? best_ : r_; }
     [[nodiscard]] const Vector& shift() const { return shift_; }
     [[nodiscard]] double residual() const { return residual_; }
     [[nodiscard]] double seconds_left() const { return goal_.time_limit - timer_.seconds(); }
@@ -80,7 +82,7 @@ public:
         if (!is_met(total_.status) && total_.status != Status::infeasible) {
             total_.status = late_ ? Status::time_limit : Status::stalled;
         }
-        r_ = best_;
+        if (best_.size() > 0) r_ = std::move(best_);
         total_.seconds = timer_.seconds();
         return total_;
     }

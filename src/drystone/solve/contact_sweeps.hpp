@@ -9,7 +9,9 @@
 #include "drystone/solve/gauss_seidel.hpp"
 #include "drystone/solve/sweep.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 namespace drystone {
@@ -19,8 +21,9 @@ public:
     /// True if all bodies are separate, with 3 or 6 velocities each, and blocks are to be solved by closed forms.
     static bool fits(const Delassus& W, const GaussSeidelOptions& options);
 
-    /// Packs the blocks; room of an earlier problem is used again.
-    void fill(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling);
+    /// Packs the blocks and their impulses `from`; room of an earlier problem is used again.
+    void fill(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling,
+              const Vector& from);
 
     /// Impulses from and to the problem's order.
     void load(const Vector& from);
@@ -31,7 +34,7 @@ public:
     SweepSums visit_tile(Index tile, double* before, const double* push, Sleep& sleep);
 
     /// How wrong the present impulses are by the law, from the sweeps' own numbers: about the cost of a sweep. Needs a problem without pulls.
-    LawResidual measure(const Delassus& W, Law law);
+    LawResidual measure(Law law);
 
     static constexpr bool pushes = true;
     [[nodiscard]] int body_stride() const { return body_line; }
@@ -83,22 +86,48 @@ private:
         return lines() + static_cast<std::ptrdiff_t>(k) * body_line;
     }
     [[nodiscard]] double* line(Index k) { return lines() + static_cast<std::ptrdiff_t>(k) * body_line; }
+    /// Numbers of an impulse in r.
+    [[nodiscard]] Index numbers_of(Kind kind, Index block) const {
+        if (kind == Kind::other) return p_->cones[block].dim;
+        return kind == Kind::wrench ? WrenchContact::numbers : BallContact::numbers;
+    }
+    /// Where a block's components are in (N, T1, T2, S, R1, R2). In the plane t2 is the z axis: T = T1, R = R2.
+    static std::array<int, max_block> places(const Cone& cone, int velocities) {
+        if (velocities == 3) return {0, 1, 5};
+        if (cone.dim == 5) return {0, 1, 2, 4, 5};
+        return {0, 1, 2, 3, 4, 5};
+    }
     void fill_bodies(const Delassus& W);
+    [[nodiscard]] Eigen::Matrix3d inertia(Index at) const;
+    void set_inertia(Index at, const Eigen::Matrix3d& J);
+    template <int d>
+    [[nodiscard]] Geometry geometry_of(const ContactRow<d>& c) const;
     [[nodiscard]] Geometry geometry_of(Index i) const;
-    [[nodiscard]] Kind kind_of(Index i, const GaussSeidelOptions& options) const;
+    [[nodiscard]] bool is_ball(Index at, const Eigen::Vector3d& arm, const Eigen::Vector3d& normal) const;
+    [[nodiscard]] Kind kind_of(Index i, const Geometry& g, const GaussSeidelOptions& options) const;
+    bool fill_balls(const GaussSeidelOptions& options, const Vector& from);
     void order_blocks(const GaussSeidelOptions& options);
-    void pack(const Run& run, Index k, double proximal);
-    void pack_ball(Index i, double proximal, BallContact& c) const;
-    void pack_rigid(Index i, double proximal, RigidContact& c) const;
-    void pack_wrench(Index i, double proximal, WrenchContact& c) const;
-    void pack_other(Index i, double proximal, Index at);
+    void make_room(const std::array<Index, kinds>& count, Index row);
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, BallContact& c) const;
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, RigidContact& c) const;
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, WrenchContact& c) const;
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, Other& to);
+    template <class Block>
+    void pack(Index place, const Geometry& g, const ContactFrame& E, double proximal, const Vector& from,
+              Index row, Block& to);
+    void pack_run(const Run& run, double proximal, const Vector& from);
+    [[nodiscard]] bool rolls(Index i, const Geometry& g, double proximal) const;
+    /// The frame that components of block i are in.
     [[nodiscard]] ContactFrame frame(Index i) const;
+    [[nodiscard]] ContactFrame frame_of_rows(Index i) const;
     [[nodiscard]] double inverse_inertia(Index line, const Eigen::Vector3d& arm, const Eigen::Vector3d& e,
                                          const Eigen::Vector3d& f) const;
     template <class Contact>
-    void load_impulse(const Contact& c, Index i, const double* from, double* x) const;
+    void load_impulse(const Contact& c, Index i, const ContactFrame& E, const double* from, double* x) const;
     template <class Contact>
     void store_impulse(const Contact& c, Index i, const double* x, double* to) const;
+    /// What the impulses do to the bodies.
+    void load_lines(const Vector& from);
     template <class F>
     void each_block(F&& f) const;
     template <class Contact, bool associated, bool compliant, bool pushed>
@@ -106,17 +135,28 @@ private:
                    SweepSums& sums);
     void add_velocity(const Other& block, std::array<double, max_block>& u) const;
     Visited visit_other(const Other& block, double* x, double* before, const double* push);
-    struct Look;
+    struct Seen;
+    void see(const BallContact& c, const double* x, Seen& seen) const;
+    void see(const RigidContact& c, const double* x, Seen& seen) const;
     template <class Contact>
-    Look look_at(const Contact& c, const Delassus& W, Law law, Index place, const double* x);
+    void look_at(const Contact& c, const double* x, Index place, Law law);
+    template <class Block>
+    void look_at_components(const Block& c, const double* x, Index place, Law law);
+    void look_at_run(const Run& run, Law law);
+    void raise_stake(Index at, double stake) {
+        if (at > 0) stake_[at] = std::max(stake_[at], stake);
+    }
+    [[nodiscard]] double stake_near(const Run& run, Index k) const;
 
     const Delassus* W_ = nullptr;
     const ConeProblem* p_ = nullptr;
     const Tiling* tiling_ = nullptr;
+    int m_ = 6;  // velocities of a body
     bool associated_ = false, compliant_ = false;
     LocalOptions local_;
 
-    std::vector<Index> order_;      // blocks in the order of work
+    std::span<const Index> order_;  // blocks in the order of work: the tiling's, or
+    std::vector<Index> sorted_;     // tiles of several kinds sorted by these
     std::vector<Kind> kind_;        // by block
     std::vector<Run> runs_;         // tile by tile
     std::vector<Index> run_start_;  // by tile
@@ -130,9 +170,13 @@ private:
     int first_line_ = 0;                                      // where lines begin in z
     std::vector<std::uint8_t> solid_, moves_;                 // by line: it is a rigid body; it moves
     Vector change_;
-    std::vector<double> error_, at_stake_, impulse_;  // by place in the order of work
-    std::vector<double> stake_;                       // by line
-    std::vector<LookSums> partial_looks_;             // by tile
+    /// What looks know of a block, and find: squares of velocities (BlockError) but for the first.
+    struct Looked {
+        double inverse_mass = 0, rounding = 0, at_stake = 0, error = 0, impulse = 0;
+    };
+    std::vector<Looked> looked_;           // by place in the order of work
+    std::vector<double> stake_;            // by line, squared
+    std::vector<LookSums> partial_looks_;  // by tile
 };
 
 }  // namespace drystone

@@ -7,6 +7,7 @@
 // Impulses act on a; b gets the opposite. A contact's own impulse is kept as a vector of space (balls) or in its frame.
 #pragma once
 
+#include "drystone/base/types.hpp"
 #include "drystone/solve/four.hpp"
 #include "drystone/solve/on_cone.hpp"
 #include "drystone/solve/secular.hpp"
@@ -19,9 +20,20 @@
 
 namespace drystone {
 
+/// Visits ahead at which a contact, and later its bodies, are asked for: about what the last-level cache needs.
+template <class Contact>
+constexpr Index contact_ahead = sizeof(Contact) <= 96 ? 24 : 12;
+constexpr Index bodies_ahead = 8;
+
 inline constexpr int body_line = 8;  ///< numbers of a body
-inline constexpr int inertia_line =
-    12;  ///< numbers of an inverse inertia that is not the same about all axes
+/// Numbers of an inverse inertia that is not the same about all axes: three columns of four.
+inline constexpr int inertia_line = 12;
+
+/// Where velocity k of a body of 3 or 6 velocities is in its line.
+inline int place_in_line(int velocities, int k) {
+    if (velocities == 3) return k < 2 ? k : 6;
+    return k < 3 ? k : k + 1;
+}
 
 /// What a sweep gives a visit. Momentum is part of it: the impulse that a visit begins with is x + beta (x - before), and `before` becomes x.
 struct SweepState {
@@ -50,9 +62,12 @@ inline void store3(double* to, const Four& x) {
     to[2] = x[2];
 }
 
-/// J x; the fourth is 0.
+/// J x, J by its columns with a fourth number that is 0.
 inline void times_inertia(const double* J, const Four& x, Four& out) {
-    const Four a = {J[0], J[1], J[2], 0.0}, b = {J[1], J[3], J[4], 0.0}, c = {J[2], J[4], J[5], 0.0};
+    Four a, b, c;
+    load4(J, a);
+    load4(J + 4, b);
+    load4(J + 8, c);
     out = x[0] * a + x[1] * b + x[2] * c;
 }
 
@@ -257,23 +272,31 @@ struct RigidContact {
         return out;
     }
 
-    [[nodiscard]] double weight(const double* /*lines*/) const { return stiffness; }
+    /// Its rows take a vector of space to the frame of its impulse.
+    [[nodiscard]] ContactFrame own_frame() const {
+        using Vector3 = Eigen::Map<const Eigen::Vector3d>;
+        ContactFrame E;
+        E << Vector3(n).transpose(), Vector3(t).transpose(), Vector3(n).cross(Vector3(t)).transpose();
+        return E;
+    }
 
 private:
     /// The impulse of a contact that cannot stick; `tangent` is the one it would need to. Newton on eq. 21 from the
     /// contact's last root, with r_T = tangent / (1 + alpha / t). It ends with a step of first order once the
-    /// square of what is missing is below rounding; the guarded form (secular.hpp) takes over where it does not get there.
+    /// square of what is missing is far below any goal (the next visit begins with the better root); the guarded form (secular.hpp) takes over where it does
+    /// not get there.
     [[gnu::noinline]] void slide(double free_normal, double& normal, std::array<double, 2>& tangent) {
         constexpr int max_steps = 6;
-        constexpr double near = 1e-8;
+        constexpr double near = 1e-5;
         std::array<double, 2> e, y;
         double guess = alpha;
         for (int step = 0; step < max_steps; ++step) {
+            const double p0 = 1 + guess * inverse_t[0], p1 = 1 + guess * inverse_t[1], both = 1 / (p0 * p1);
+            const std::array<double, 2> g = {p1 * both, p0 * both};
             double q2 = 0, dq = 0, dn = 0, rN = free_normal;
             for (int k = 0; k < 2; ++k) {
-                const double g = 1 / (1 + guess * inverse_t[k]);
-                e[k] = inverse_t[k] * g;
-                y[k] = tangent[k] * g;
+                e[k] = inverse_t[k] * g[k];
+                y[k] = tangent[k] * g[k];
                 rN -= coupling[k] * y[k];
                 q2 += y[k] * y[k];
                 dq += y[k] * y[k] * e[k];

@@ -85,7 +85,7 @@ public:
         iteration_ = iteration;
         if constexpr (Kernel::pushes) {
             if (by_sweeps_) {
-                const double residual = kernel_.measure(W_, law_).value();
+                const double residual = kernel_.measure(law_).value();
                 return monitor_.check(iteration, residual, [&](Vector& best) { best = kernel_.r; });
             }
         }
@@ -326,7 +326,6 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
     Monitor monitor(W, law, goal, options.max_iterations, options.patience, options.horizon);
     Sweeper<Kernel> sweeper(kernel, W, options, tiling);
     Look<Kernel> look(kernel, W, law, goal, monitor);
-    kernel.load(r);
     switch (options.acceleration) {
         case Acceleration::none:
             plain(sweeper, options, look);
@@ -351,16 +350,18 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
     return monitor.finish(names[static_cast<int>(options.acceleration)], r);
 }
 
-/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks. What it packs blocks into is kept with W, for the next call.
+/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks, at the impulses r. What it packs blocks into is kept with
+/// W, for the next call.
 template <class F>
-auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling, F&& f) {
+auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling,
+                 const Vector& r, F&& f) {
     if (options.kernel == SweepKernel::explicit_matrix && W.exchange() != nullptr)
         fail("Gauss-Seidel kernel `explicit_matrix`", "ranks exchange body vectors, which it has not",
              "use automatic, or one rank");
     if (ContactSweeps::fits(W, options)) {
         auto kernel = std::static_pointer_cast<ContactSweeps>(std::exchange(W.room(), nullptr));
         if (!kernel) kernel = std::make_shared<ContactSweeps>();
-        kernel->fill(W, law, options, tiling);
+        kernel->fill(W, law, options, tiling, r);
         auto answer = f(*kernel);
         W.room() = std::move(kernel);
         return answer;
@@ -370,9 +371,11 @@ auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, 
              "use automatic");
     if (W.compliant()) {
         AnyKernelOf<true> kernel(W, law, options, tiling);
+        kernel.load(r);
         return f(kernel);
     }
     AnyKernel kernel(W, law, options, tiling);
+    kernel.load(r);
     return f(kernel);
 }
 
@@ -382,7 +385,7 @@ SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& o
                          Vector& r) {
     const Timer timer;
     const Tiling& tiling = tiling_of(W);
-    SolveReport report = with_kernel(W, law, options, tiling, [&](auto& kernel) {
+    SolveReport report = with_kernel(W, law, options, tiling, r, [&](auto& kernel) {
         return iterate(kernel, W, law, options, goal, tiling, r);
     });
     report.seconds = timer.seconds();
@@ -391,8 +394,7 @@ SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& o
 
 double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options, int sweeps, Vector& r) {
     const Tiling& tiling = tiling_of(W);
-    return with_kernel(W, law, options, tiling, [&](auto& kernel) {
-        kernel.load(r);
+    return with_kernel(W, law, options, tiling, r, [&](auto& kernel) {
         Sweeper<std::remove_reference_t<decltype(kernel)>> sweeper(kernel, W, options, tiling);
         const Timer timer;
         for (int s = 0; s < sweeps; ++s) sweeper();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace drystone {
 
@@ -73,7 +74,7 @@ SolveReport refused(const ConeProblem& problem) {
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution) {
     const Timer timer;
     if (W.largest(numbers_in_range(W.problem(), W.threads()) ? 0 : 1) > 0) return refused(W.problem());
-    Vector r = solution.r;
+    Vector r = std::move(solution.r);
     const bool usable = r.size() == W.problem().rows() && r.allFinite();
     if (W.largest(usable ? 0 : 1) > 0) r = W.problem().pull_impulse();
     if (W.exchange() != nullptr &&
@@ -91,17 +92,17 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
     goal.tolerance *= 0.99;
     Vector shift;
     SolveReport report = dispatch(W, settings.law, settings.solver, goal, r, shift);
-    solution = W.complete(r);
-    solution.shift = shift;
-    const bool secondary = settings.secondary || settings.goal.measure == Measure::siconos;
+    W.complete(std::move(r), solution);
+    solution.shift = std::move(shift);
+    const bool thorough = settings.thorough || settings.goal.measure == Measure::siconos;
     const auto judged_by_measure = [&](const Residual& residual) {
         return settings.goal.measure == Measure::referee ? residual.value : residual.siconos;
     };
-    report.residual = judge(W, solution, settings.law, secondary);
-    if (shift.size() > 0) {
+    report.residual = judge(W, solution, settings.law, thorough);
+    if (solution.shift.size() > 0) {
         ConeSolution exact = solution;
         exact.shift.resize(0);
-        const Residual by_law = judge(W, exact, settings.law, secondary);
+        const Residual by_law = judge(W, exact, settings.law, thorough);
         if (judged_by_measure(by_law) <= settings.goal.tolerance) {  // it made no difference
             solution = std::move(exact);
             report.residual = by_law;

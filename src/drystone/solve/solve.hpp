@@ -34,7 +34,8 @@ struct SolveSettings {
     int threads = 1;  ///< 0: as many as the machine offers
     /// Of factorisations. A step of a simulation is repeatable; one problem by itself is solved fast.
     Arithmetic arithmetic = Arithmetic::fast;
-    bool secondary = true;  ///< whether the referee fills the columns of other programs, too
+    /// Whether the referee also checks u and v, which are made from r in the end, against it, and fills the columns of other programs. Steps do without.
+    bool thorough = true;
 };
 
 /// Solves; `solution.r` is the warm start if it has the right size. The answer is the best iterate, whatever the status, and

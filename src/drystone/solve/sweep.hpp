@@ -19,18 +19,6 @@
 
 namespace drystone {
 
-/// Asks for the contact `contact_ahead` visits from now and for the bodies of the one `bodies_ahead` from now; the array of contacts
-/// must go on for that many past the last.
-template <class Contact>
-void prefetch_ahead(const Contact* now, Index contact_ahead, Index bodies_ahead, const double* z,
-                    int stride) {
-    const char* next = reinterpret_cast<const char*>(now + contact_ahead);
-    for (std::size_t line = 0; line < sizeof(Contact); line += 64) __builtin_prefetch(next + line);
-    const Contact& soon = now[bodies_ahead];
-    __builtin_prefetch(z + static_cast<std::ptrdiff_t>(soon.a) * stride, 1);
-    __builtin_prefetch(z + static_cast<std::ptrdiff_t>(soon.b) * stride, 1);
-}
-
 /// Number of ranks among which the mass of a body is split.
 inline double copies_of(const Delassus& W, Index body) {
     return W.exchange() != nullptr && W.exchange()->splits_mass() ? W.exchange()->copies[body] : 1.0;

@@ -38,4 +38,14 @@ struct HugePageAllocator {
     friend bool operator==(const HugePageAllocator&, const HugePageAllocator&) { return true; }
 };
 
+/// Resizes an array that is to be written anew: where it grows the old one goes first, and nothing is copied.
+template <class Array>
+void refit(Array& array, std::size_t n) {
+    if (n > array.capacity()) {
+        array = Array();
+        array.reserve(n + n / 8);
+    }
+    array.resize(n);
+}
+
 }  // namespace drystone

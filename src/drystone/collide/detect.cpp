@@ -26,7 +26,7 @@ namespace {
 // Shares of work: fixed, so that nothing depends on the number of threads.
 constexpr Index block_bodies = 4096;
 constexpr std::size_t chunk_pairs = 2048;
-constexpr std::size_t window_chunks = 256;  // chunks whose contacts are held apart at a time
+constexpr std::size_t window_chunks = 64;  // chunks whose contacts are held apart at a time
 
 enum Kind : std::uint8_t { ball, other, half_space };
 
@@ -71,6 +71,7 @@ public:
         if (!candidates_hold()) search();
         fill_rows();
         touch_all(contacts);
+        work_.rows = {};  // a cache line of each body: solvers need the room
     }
     [[nodiscard]] bool candidates_hold() const;
 
@@ -151,10 +152,10 @@ template <int d>
 bool Detection<d>::half_spaces_hold() const {
     Bounds<d> all;
     bool measured = false;
+    std::size_t k = 0;
     for (Index i = 0; i < n_; ++i) {
         if (kind(i) != Kind::half_space) continue;
-        const Vec<d> old = matrix(neighbours_.rotation[i]).col(d - 1),
-                     now = matrix(bodies_.rotation[i]).col(d - 1);
+        const Vec<d> old = neighbours_.normal[k++], now = matrix(bodies_.rotation[i]).col(d - 1);
         // Heights of places x change by (now - old) . (x - p) - old . (p - p_old): only what is across the plane counts.
         double moved = std::abs(old.dot(bodies_.position[i] - neighbours_.position[i]));
         if (old != now) {
@@ -191,18 +192,26 @@ void Detection<d>::search() {
     neighbours_.domain = scene_.domain;
     neighbours_.position.resize(n_);
     if (periodic_) neighbours_.image.resize(n_);
-    neighbours_.rotation.resize(n_);
+    bool turning = false;
+    neighbours_.normal.clear();
+    for (Index i = 0; i < n_; ++i) {
+        turning = turning || kind(i) == Kind::other;
+        if (kind(i) == Kind::half_space) neighbours_.normal.push_back(matrix(bodies_.rotation[i]).col(d - 1));
+    }
+    neighbours_.rotation.resize(turning ? n_ : 0);
     neighbours_.reach.resize(n_);
     work_.margin.resize(n_);
     parallel_for(threads_, n_, [&](Index i) {
         neighbours_.position[i] = bodies_.position[i];
         if (periodic_) neighbours_.image[i] = bodies_.image[i];
-        neighbours_.rotation[i] = bodies_.rotation[i];
+        if (turning) neighbours_.rotation[i] = bodies_.rotation[i];
         neighbours_.reach[i] = reach_[i] + skin_of(i, smallest);
         const bool plane = kind(i) == Kind::half_space;
         work_.margin[i] = neighbours_.reach[i] + rounding * (plane ? smallest : scene_.outer_radius(i));
     });
     find_pairs<d>(scene_, work_.margin, threads_, neighbours_.pairs, work_.pairs);
+    work_.pairs = {};  // searches are rare
+    work_.margin = {};
     ++neighbours_.searches;
     neighbours_.valid = true;
 }

@@ -46,11 +46,12 @@ struct Neighbours {
     // At the time of the search:
     Domain<d> domain;
     std::vector<Vec<d>> position;
-    std::vector<Image<d>> image;  ///< with periods only
-    std::vector<Rotation<d>> rotation;
-    std::vector<double> reach;  ///< that the search allowed for, per body
-    std::int64_t searches = 0;  ///< so far
-    bool valid = false;         ///< set false when bodies are added, removed or resized
+    std::vector<Image<d>> image;        ///< with periods only
+    std::vector<Rotation<d>> rotation;  ///< empty where there are only balls and half-spaces
+    std::vector<Vec<d>> normal;         ///< of half-spaces, in their order
+    std::vector<double> reach;          ///< that the search allowed for, per body
+    std::int64_t searches = 0;          ///< so far
+    bool valid = false;                 ///< set false when bodies are added, removed or resized
     DetectWorkspace<d> workspace;
 };
 

@@ -1,6 +1,7 @@
 #include "drystone/cone/delassus.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/huge_pages.hpp"
 #include "drystone/base/parallel_sum.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -136,8 +137,8 @@ void Delassus::prepare_bodies() {
     for (Index i = 0; i < p.blocks(); ++i)
         for_each_body(p, i, [&](Index body) { to.body_start[body + 1] += 1; });
     for (Index j = 0; j < bodies; ++j) to.body_start[j + 1] += to.body_start[j];
-    to.body_block.resize(static_cast<std::size_t>(to.body_start[bodies]));
-    to.body_side.resize(to.body_block.size());
+    refit(to.body_block, static_cast<std::size_t>(to.body_start[bodies]));
+    refit(to.body_side, to.body_block.size());
     to.body_value.resize(p.H.body.empty() ? 0 : to.body_block.size());
     // The beginnings are moved on as places are taken: in the end each is where the next began.
     for (Index i = 0; i < p.blocks(); ++i) {
@@ -274,8 +275,8 @@ void Delassus::fill_blocks() {
     const ConeProblem& p = *problem_;
     const auto blocks = static_cast<std::size_t>(p.blocks());
     auto& scale = data_->inverse_mass;
-    scale.resize(blocks);
-    data_->rounding.resize(blocks);
+    refit(scale, blocks);
+    refit(data_->rounding, blocks);
     const bool torques =
         std::any_of(p.cones.begin(), p.cones.end(), [](const Cone& c) { return c.kind == ConeKind::wrench; });
     data_->length.assign(torques ? blocks : 0, 1.0);

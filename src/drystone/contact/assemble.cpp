@@ -1,5 +1,6 @@
 #include "drystone/contact/assemble.hpp"
 
+#include "drystone/base/huge_pages.hpp"
 #include "drystone/base/parallel.hpp"
 #include "drystone/bodies/free_rotation.hpp"
 #include "drystone/contact/elasticity.hpp"
@@ -312,8 +313,9 @@ void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, bool yiel
     ConeProblem& p = out.problem;
     Index blocks = out.contacts;
     for (const JointBlocks<d>& joint : out.joints) blocks += joint.count;
-    p.cones.resize(blocks);
-    p.offset.resize(blocks + 1);
+    refit(p.cones, static_cast<std::size_t>(blocks));
+    refit(p.offset, static_cast<std::size_t>(blocks) + 1);
+    p.offset[0] = 0;
     const bool guided = std::any_of(scene.drives.begin(), scene.drives.end(),
                                     [](const Drive<d>& drive) { return drive.guide.has_value(); });
     // A body meets its own image only where the domain repeats.
@@ -392,7 +394,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),
                                    [](const Drive<d>& drive) { return !drive.belt.isZero(0); });
     auto& rows = contacts_of<d>(p.contacts);
-    rows.resize(contacts.size());
+    refit(rows, contacts.size());
     parallel_for(o.threads, out.contacts, [&](Index i) {
         const Contact<d>& c = contacts[i];
         const Cone& cone = p.cones[i];

@@ -69,50 +69,64 @@ private:
     std::int64_t now_ = 0;
 };
 
-/// Sorts places that come in the order of contacts. Tiles are few beside contacts: they are found and sorted first, and contacts then dealt out to them.
-template <int d>
-void sort_places(std::span<TilePlace<d>> places) {
+/// A tile of those that were dealt out: one of its places, and where its contacts end in the order of work.
+struct DealtTile {
+    Index place, end;
+};
+
+/// Adds the contacts of the places that are taken to `order`, tile by tile, and answers their tiles, sorted. Places come in the order of contacts. Tiles are few
+/// beside contacts: they are found and sorted first, and contacts then dealt out to them.
+template <int d, class Takes>
+std::vector<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& takes,
+                                std::vector<Index>& order) {
     constexpr Index none = -1;
     std::size_t slots = 64;
     while (slots < places.size() / 8) slots *= 2;
-    std::vector<Index> slot(slots, none), tile_of(places.size()), first;  // first: a place of each tile
-    const auto start_of = [&](const TilePlace<d>& place) {
-        return static_cast<std::size_t>(
+    std::vector<Index> slot(slots, none), tile_of(places.size(), none);
+    std::vector<DealtTile> tiles;  // end: how many contacts there are, at first
+    const auto slot_of = [&](const TilePlace<d>& place) {
+        auto at = static_cast<std::size_t>(
             ((place.cell ^ (std::uint64_t{place.colour} << 58)) * 0x9e3779b97f4a7c15U) >> 20);
+        for (at &= slots - 1; slot[at] != none; at = (at + 1) & (slots - 1))
+            if (places[tiles[slot[at]].place].same_tile(place)) break;
+        return at;
     };
+    Index last = none;  // neighbours in the order of contacts are mostly of one tile
     for (std::size_t k = 0; k < places.size(); ++k) {
-        std::size_t at = start_of(places[k]) & (slots - 1);
-        while (slot[at] != none && !places[static_cast<std::size_t>(first[slot[at]])].same_tile(places[k]))
-            at = (at + 1) & (slots - 1);
-        if (slot[at] == none) {
-            slot[at] = static_cast<Index>(first.size());
-            first.push_back(static_cast<Index>(k));
-            if (2 * first.size() > slots) {  // more tiles than was thought: room for twice as many
-                slots *= 4;
-                slot.assign(slots, none);
-                for (std::size_t t = 0; t < first.size(); ++t) {
-                    std::size_t to = start_of(places[static_cast<std::size_t>(first[t])]) & (slots - 1);
-                    while (slot[to] != none) to = (to + 1) & (slots - 1);
-                    slot[to] = static_cast<Index>(t);
+        if (!takes(places[k])) continue;
+        if (last == none || !places[tiles[last].place].same_tile(places[k])) {
+            const std::size_t at = slot_of(places[k]);
+            last = slot[at];
+            if (last == none) {
+                last = slot[at] = static_cast<Index>(tiles.size());
+                tiles.push_back({static_cast<Index>(k), 0});
+                if (2 * tiles.size() > slots) {  // more tiles than was thought: room for twice as many
+                    slots *= 4;
+                    slot.assign(slots, none);
+                    for (std::size_t t = 0; t < tiles.size(); ++t)
+                        slot[slot_of(places[tiles[t].place])] = static_cast<Index>(t);
                 }
-                at = start_of(places[k]) & (slots - 1);
-                while (slot[at] != static_cast<Index>(first.size()) - 1) at = (at + 1) & (slots - 1);
             }
         }
-        tile_of[k] = slot[at];
+        tile_of[k] = last;
+        ++tiles[last].end;
     }
-    std::vector<Index> order(first.size()), begin(first.size() + 1, 0);
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-        return places[static_cast<std::size_t>(first[a])] < places[static_cast<std::size_t>(first[b])];
-    });
-    std::vector<Index> rank(first.size());
-    for (std::size_t k = 0; k < order.size(); ++k) rank[order[k]] = static_cast<Index>(k);
-    for (const Index tile : tile_of) ++begin[rank[tile] + 1];
-    for (std::size_t k = 0; k + 1 < begin.size(); ++k) begin[k + 1] += begin[k];
-    std::vector<TilePlace<d>> sorted(places.size());
-    for (std::size_t k = 0; k < places.size(); ++k) sorted[begin[rank[tile_of[k]]]++] = places[k];
-    std::copy(sorted.begin(), sorted.end(), places.begin());
+    std::vector<Index> sorted(tiles.size()), next(tiles.size());
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::sort(sorted.begin(), sorted.end(),
+              [&](Index x, Index y) { return places[tiles[x].place] < places[tiles[y].place]; });
+    auto end = static_cast<Index>(order.size());
+    for (const Index t : sorted) {
+        next[t] = end;
+        end += tiles[t].end;
+    }
+    order.resize(static_cast<std::size_t>(end));
+    for (std::size_t k = 0; k < places.size(); ++k)
+        if (tile_of[k] != none) order[next[tile_of[k]]++] = places[k].contact;
+    std::vector<DealtTile> dealt;
+    dealt.reserve(tiles.size());
+    for (const Index t : sorted) dealt.push_back({tiles[t].place, next[t]});
+    return dealt;
 }
 
 Ruler ruler_for(double lower, double period, double width) {
@@ -228,33 +242,33 @@ void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span
 }
 
 template <int d>
-void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<TilePlace<d>>& places,
+void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::span<const TilePlace<d>> places,
                  const TilingOptions& options, Tiling& tiling, std::span<const std::uint8_t> ours,
                  std::span<const std::uint32_t> colours) {
-    tiling = {};
-    const auto is_ours = [&](const TilePlace<d>& place) { return ours.empty() || ours[place.contact] != 0; };
-    const auto other =
-        ours.empty() ? places.end() : std::stable_partition(places.begin(), places.end(), is_ours);
-    sort_places<d>({places.begin(), other});
-    sort_places<d>({other, places.end()});
+    tiling.order.clear();
     tiling.order.reserve(places.size());
-    for (const TilePlace<d>& place : places) tiling.order.push_back(place.contact);
+    tiling.tile_start.assign(1, 0);
+    tiling.colour_start.assign(1, 0);
+    const auto is_ours = [&](const TilePlace<d>& place) { return ours.empty() || ours[place.contact] != 0; };
+    const std::vector<DealtTile> tiles = deal_out<d>(places, is_ours, tiling.order);
+    if (!ours.empty())
+        deal_out<d>(
+            places, [&](const TilePlace<d>& place) { return !is_ours(place); }, tiling.order);
 
-    const auto count = static_cast<Index>(other - places.begin());
-    std::size_t next_colour = 0;
-    Index q = 0;
-    while (q < count || next_colour < colours.size()) {
+    std::size_t next_colour = 0, t = 0;
+    while (t < tiles.size() || next_colour < colours.size()) {
         // Colours that are asked for and not there are empty ones.
-        const std::uint32_t colour = next_colour < colours.size() ? colours[next_colour++] : places[q].colour;
-        for (; q < count && places[q].colour == colour; ++q)
-            if (q + 1 == count || !places[q + 1].same_tile(places[q])) tiling.tile_start.push_back(q + 1);
+        const std::uint32_t colour =
+            next_colour < colours.size() ? colours[next_colour++] : places[tiles[t].place].colour;
+        for (; t < tiles.size() && places[tiles[t].place].colour == colour; ++t)
+            tiling.tile_start.push_back(tiles[t].end);
         tiling.colour_start.push_back(tiling.tiles());
     }
     if (options.spacing > 0) {
-        parallel_for_uneven(options.threads, tiling.tiles(), 16, [&](Index t) {
+        parallel_for_uneven(options.threads, tiling.tiles(), 16, [&](Index tile) {
             thread_local Spacing space_out;
-            space_out(scene, links, tiling.order.data() + tiling.tile_start[t],
-                      tiling.order.data() + tiling.tile_start[t + 1], options.spacing);
+            space_out(scene, links, tiling.order.data() + tiling.tile_start[tile],
+                      tiling.order.data() + tiling.tile_start[tile + 1], options.spacing);
         });
     }
 }
@@ -267,7 +281,7 @@ void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index cont
     std::vector<TilePlace<d>> places;
     place_contacts(scene, links, reach, TileGrid<d>(scene.domain, sizes, options.cell_width), options.threads,
                    places);
-    tile_places(scene, links, places, options, tiling);
+    tile_places<d>(scene, links, places, options, tiling);
 }
 
 #define DRYSTONE_TILING(d)                                                                               \
@@ -277,7 +291,7 @@ void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index cont
     template std::uint32_t colour_limit(const Scene<d>&);                                                \
     template void place_contacts(const Scene<d>&, const ContactSet<d>&, std::span<const double>,         \
                                  const TileGrid<d>&, int, std::vector<TilePlace<d>>&);                   \
-    template void tile_places(const Scene<d>&, const ContactSet<d>&, std::vector<TilePlace<d>>&,         \
+    template void tile_places(const Scene<d>&, const ContactSet<d>&, std::span<const TilePlace<d>>,      \
                               const TilingOptions&, Tiling&, std::span<const std::uint8_t>,              \
                               std::span<const std::uint32_t>);                                           \
     template void tile_by_cells(const Scene<d>&, const ContactSet<d>&, Index, std::span<const double>,   \

@@ -92,11 +92,11 @@ template <int d>
 void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span<const double> reach,
                     const TileGrid<d>& grid, int threads, std::vector<TilePlace<d>>& places);
 
-/// The tiling of contacts at these places, which are sorted. `ours`: by contact, whether its tile is visited here; others come after the
+/// The tiling of contacts at these places, which come in the order of contacts. `ours`: by contact, whether its tile is visited here; others come after the
 /// last tile (empty: all are). `colours`: those that the tiling is to have, ascending, whether there are contacts of them or not (empty: those
 /// that there are).
 template <int d>
-void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::vector<TilePlace<d>>& places,
+void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::span<const TilePlace<d>> places,
                  const TilingOptions& options, Tiling& tiling, std::span<const std::uint8_t> ours = {},
                  std::span<const std::uint32_t> colours = {});
 

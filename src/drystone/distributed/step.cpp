@@ -146,6 +146,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
+    memory.solution = {};  // of the last step: the room is needed now
+    memory.v_end.resize(0);
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic, true}, memory.assembled);
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
@@ -156,16 +158,15 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                    held.colours);
     Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
     // Shared: what was remembered, from where it was kept.
-    recall(memory.warm, memory.contacts, problem, h, memory.solution.r, threads);
-    halo.share_from_home(memory.solution.r);
-    stretch_springs(memory.contacts, memory.solution.r, problem);
-    memory.start = memory.solution.r;
+    recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
+    halo.share_from_home(memory.start);
+    stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
 
     // Shared, in the solver: bodies after each colour, rows and sums at each look at the residual (cone/exchange.hpp).
     memory.W.refill(problem, threads, &halo.exchange());
     memory.W.set_arithmetic(solving.arithmetic);
-    record.solve = solve(memory.W, solving, memory.solution);
+    record.solve = solve(memory.W, solving, memory.start, memory.solution);
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);

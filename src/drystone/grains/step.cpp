@@ -53,19 +53,20 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
+    memory.solution = {};  // of the last step: the room is needed now
+    memory.v_end.resize(0);
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
     tile_by_cells(scene, scene.joints.empty() ? memory.contacts : memory.assembled.links,
                   memory.assembled.contacts, memory.reach, {.threads = threads}, problem.tiling);
-    recall(memory.warm, memory.contacts, problem, h, memory.solution.r, threads);
-    stretch_springs(memory.contacts, memory.solution.r, problem);
-    memory.start = memory.solution.r;
+    recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
+    stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
 
     check_problem(problem);
     memory.W.refill(problem, threads);
     memory.W.set_arithmetic(solving.arithmetic);
-    record.solve = solve(memory.W, solving, memory.solution);
+    record.solve = solve(memory.W, solving, memory.start, memory.solution);
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);

@@ -27,7 +27,7 @@ std::string in_words(const SolveReport& report, double residual) {
 /// Stages of `auto`: runs solvers one after the other, keeps the best iterate and the story.
 class Stages {
 public:
-    Stages(const Delassus& W, const Goal& goal, Vector& r) : W_(W), goal_(goal), r_(r) {}
+    Stages(const Delassus& W, const Goal& goal, const Vector& start) : W_(W), goal_(goal), start_(start) {}
 
     /// Runs one solver from `start`; true when the work is over.
     template <class Solver>
@@ -68,7 +68,7 @@ public:
     }
 
     /// What it began with as long as nothing is better.
-    [[nodiscard]] const Vector& best() const { return best_.size() > 0 ? best_ : r_; }
+    [[nodiscard]] const Vector& best() const { return best_.size() > 0 ? best_ : start_; }
     [[nodiscard]] const Vector& shift() const { return shift_; }
     [[nodiscard]] double residual() const { return residual_; }
     [[nodiscard]] double seconds_left() const { return goal_.time_limit - timer_.seconds(); }
@@ -78,11 +78,11 @@ public:
         total_.message += "; " + why;
     }
 
-    SolveReport finish() {
+    SolveReport finish(Vector& r) {
         if (!is_met(total_.status) && total_.status != Status::infeasible) {
             total_.status = late_ ? Status::time_limit : Status::stalled;
         }
-        if (best_.size() > 0) r_ = std::move(best_);
+        r = best_.size() > 0 ? std::move(best_) : start_;
         total_.seconds = timer_.seconds();
         return total_;
     }
@@ -113,7 +113,7 @@ private:
 
     const Delassus& W_;
     Goal goal_;
-    Vector& r_;
+    const Vector& start_;
     Vector best_, shift_;
     double begun_ = 0;
     Timer timer_;
@@ -156,9 +156,10 @@ SolveReport by_factors(const Delassus& W, bool guarded, const Goal& goal, Vector
 
 }  // namespace
 
-SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r) {
+SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal,
+                       const Vector& start, Vector& r) {
     const ConeProblem& p = W.problem();
-    Stages stages(W, goal, r);
+    Stages stages(W, goal, start);
     const bool factorisable = (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation;
     auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
         return [&W, law, gs = with_momentum(sweeps, longest_cycle, blow_up)](const Goal& g, Vector& x) {
@@ -166,30 +167,30 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
         };
     };
     const int patient = sweeps_for(W, options.first_stage_visits, options.first_stage_sweeps);
-    if (law == Law::coulomb && !r.isZero(0)) {
-        if (stages.run(momentum(options.warm_sweeps, 150, 2), r)) return stages.finish();
+    if (law == Law::coulomb && !start.isZero(0)) {
+        if (stages.run(momentum(options.warm_sweeps, 150, 2), start)) return stages.finish(r);
         GaussSeidelOptions secant = with_momentum(options.secant_sweeps, 150, 2);
         secant.acceleration = Acceleration::anderson;
         secant.anderson_sweeps = 10;
         const auto anderson = [&](const Goal& g, Vector& x) { return gauss_seidel(W, law, secant, g, x); };
-        if (stages.run(anderson, stages.best())) return stages.finish();
+        if (stages.run(anderson, stages.best())) return stages.finish(r);
         const auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, {}, g, x); };
-        if (factorisable && stages.run(second_order, r)) return stages.finish();
+        if (factorisable && stages.run(second_order, start)) return stages.finish(r);
     }
-    if (stages.run(momentum(factorisable ? patient : 1'000'000, 150, 2), r)) return stages.finish();
+    if (stages.run(momentum(factorisable ? patient : 1'000'000, 150, 2), start)) return stages.finish(r);
     if (factorisable) {
         Vector certificate;
         if (stages.residual() > 1e-3 && prove_infeasible(W, law, certificate)) {
             stages.infeasible(describe_infeasibility(W, certificate));
-            return stages.finish();
+            return stages.finish(r);
         }
         const Vector cold = p.pull_impulse();
         if (law == Law::associated) {
             stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, cold);
-            return stages.finish();
+            return stages.finish(r);
         }
         // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
-        if (stages.run(momentum(patient, 80, INFINITY), cold)) return stages.finish();
+        if (stages.run(momentum(patient, 80, INFINITY), cold)) return stages.finish(r);
         // Another branch of solutions: from the centre of the associated law's.
         Vector centre = cold;
         Goal loose;
@@ -203,14 +204,14 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
             report.solver += " from the associated law";
             return report;
         };
-        if (stages.run(again, centre)) return stages.finish();
+        if (stages.run(again, centre)) return stages.finish(r);
         // Second order, from the best so far, and from that other branch.
         NewtonOptions from_best;
         from_best.warm_up_momentum = 0;
         auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, from_best, g, x); };
         const Vector best = stages.best();
-        if (stages.run(second_order, best)) return stages.finish();
-        if (best != from_centre && stages.run(second_order, from_centre)) return stages.finish();
+        if (stages.run(second_order, best)) return stages.finish(r);
+        if (best != from_centre && stages.run(second_order, from_centre)) return stages.finish(r);
     }
     // The slow and sure, where they cost little.
     if (factorisable && p.blocks() <= options.small_problem) {
@@ -226,10 +227,10 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
         const ConvexSolver factorising = [](const Delassus& frozen, const Goal& inner, Vector& y) {
             return interior_point(frozen, Law::associated, {}, inner, y);
         };
-        if (stages.run(cadoux(sweeping), p.pull_impulse())) return stages.finish();
-        if (stages.run(cadoux(factorising), stages.best())) return stages.finish();
+        if (stages.run(cadoux(sweeping), p.pull_impulse())) return stages.finish(r);
+        if (stages.run(cadoux(factorising), stages.best())) return stages.finish(r);
         if (stages.run([&](const Goal& g, Vector& x) { return admm(W, law, {}, g, x); }, stages.best()))
-            return stages.finish();
+            return stages.finish(r);
     }
     const int slow =
         static_cast<int>(std::min(1e6, 5 * options.first_stage_visits /
@@ -241,13 +242,13 @@ SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, c
         return gauss_seidel(W, law, gs, g, x);
     };
     stages.run(plain, stages.best());
-    return stages.finish();
+    return stages.finish(r);
 }
 
-SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal, Vector& r,
-                        Vector& shift) {
+SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal,
+                        const Vector& start, Vector& r, Vector& shift) {
     constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
-    Stages stages(W, goal, r);
+    Stages stages(W, goal, start);
     const bool small = W.total_blocks() <= options.small_problem;
     const int patient = sweeps_for(W, options.most_visits, options.least_sweeps);
     const auto sweeps = [&](const GaussSeidelOptions& gs) {
@@ -255,7 +256,7 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
     };
     const auto finish = [&] {
         shift = stages.shift();
-        return stages.finish();
+        return stages.finish(r);
     };
     // True if there is no solution: a search that is quick where the problem is small, and in vain where the residual is.
     const auto crushed = [&](double residual) {
@@ -270,7 +271,7 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
         return by_factors(W, law == Law::coulomb, g, x);
     };
     if (law == Law::associated) {
-        if (stages.run(sweeps(with_momentum(patient, 150, 2)), r)) return finish();
+        if (stages.run(sweeps(with_momentum(patient, 150, 2)), start)) return finish();
     } else {
         // Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Both are given up as soon as the goal is out of reach.
         // A frozen shift may open what slides by more than a bond bears: where there are bonds it comes last.
@@ -278,8 +279,8 @@ SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options,
                    soon = options.guarded && !bonded;
         GaussSeidelOptions exact = with_momentum(soon ? options.exact_sweeps : patient, 150, 2);
         if (soon) exact.horizon = foresight * exact.max_iterations;
-        if (stages.run(sweeps(exact), r)) return finish();
-        if (W.largest(r.isZero(0) ? 0 : 1) > 0) {  // all ranks or none
+        if (stages.run(sweeps(exact), start)) return finish();
+        if (W.largest(start.isZero(0) ? 0 : 1) > 0) {  // all ranks or none
             exact.acceleration = Acceleration::anderson;
             exact.max_iterations = soon ? options.secant_sweeps : patient;
             if (soon) exact.horizon = foresight * exact.max_iterations;

@@ -38,9 +38,10 @@ struct BriefOptions {
         3000;  ///< blocks up to which the interior point is tried: seconds at this size
 };
 
-SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, Vector& r);
+SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal,
+                       const Vector& start, Vector& r);
 /// `shift` receives the frozen shift where the status is frozen_shift, and is empty otherwise.
-SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal, Vector& r,
-                        Vector& shift);
+SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal,
+                        const Vector& start, Vector& r, Vector& shift);
 
 }  // namespace drystone

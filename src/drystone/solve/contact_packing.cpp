@@ -292,11 +292,11 @@ void ContactSweeps::make_room(const std::array<Index, kinds>& count, Index row) 
     const auto with_margin = [](Index n, Index ahead) {
         return n == 0 ? 0 : static_cast<std::size_t>(n + ahead);
     };
-    balls_.resize(with_margin(count[0], contact_ahead<BallContact>));
-    rigid_.resize(with_margin(count[1], contact_ahead<RigidContact>));
-    wrenches_.resize(with_margin(count[2], contact_ahead<WrenchContact>));
+    refit(balls_, with_margin(count[0], contact_ahead<BallContact>));
+    refit(rigid_, with_margin(count[1], contact_ahead<RigidContact>));
+    refit(wrenches_, with_margin(count[2], contact_ahead<WrenchContact>));
     give_.resize(compliant_ ? order_.size() : 0);
-    looked_.resize(order_.size());
+    refit(looked_, order_.size());
     r.resize(row + 1);
     r[row] = 0;
     // Behind the last run, so that tile_row of no tile at all is the end.
@@ -688,11 +688,12 @@ void ContactSweeps::load(const Vector& from) {
 }
 
 void ContactSweeps::load_lines(const Vector& from) {
-    W_->push(from, change_);
+    Vector change;
+    W_->push(from, change);
     const int m = m_;
     parallel_for(W_->threads(), p_->bodies(), [&](Index j) {
         double* to = line(j + 1);
-        const double* v = change_.data() + static_cast<std::ptrdiff_t>(j) * m;
+        const double* v = change.data() + static_cast<std::ptrdiff_t>(j) * m;
         for (int k = 0; k < m; ++k) to[place_in_line(m, k)] = v[k];
     });
 }

@@ -169,7 +169,6 @@ private:
     std::vector<double, HugePageAllocator<double>> inertia_;  // by line; empty where all are alike
     int first_line_ = 0;                                      // where lines begin in z
     std::vector<std::uint8_t> solid_, moves_;                 // by line: it is a rigid body; it moves
-    Vector change_;
     /// What looks know of a block, and find: squares of velocities (BlockError) but for the first.
     struct Looked {
         double inverse_mass = 0, rounding = 0, at_stake = 0, error = 0, impulse = 0;

@@ -75,7 +75,7 @@ template <class Kernel>
 class Look {
 public:
     Look(Kernel& kernel, const Delassus& W, Law law, const Goal& goal, Monitor& monitor)
-        : kernel_(kernel), W_(W), law_(law), monitor_(monitor) {
+        : kernel_(kernel), W_(W), law_(law), goal_(goal), monitor_(monitor) {
         // All ranks or none. For tight goals rounding that piles up in z might show.
         by_sweeps_ = Kernel::pushes && goal.measure == Measure::referee && goal.tolerance >= 1e-8 &&
                      W.largest(W.pull_impulse().size() > 0 ? 1 : 0) == 0;
@@ -86,7 +86,15 @@ public:
         if constexpr (Kernel::pushes) {
             if (by_sweeps_) {
                 const double residual = kernel_.measure(law_).value();
-                return monitor_.check(iteration, residual, [&](Vector& best) { best = kernel_.r; });
+                // Neither what it began with, which the caller has, nor what ends it, which the kernel has, is copied.
+                met_ = residual <= goal_.tolerance;
+                return monitor_.check(iteration, residual, [&](Vector& best) {
+                    if (met_ || iteration == 0) {
+                        best.resize(0);
+                    } else {
+                        best = kernel_.r;
+                    }
+                });
             }
         }
         take(r_);
@@ -106,8 +114,8 @@ public:
     }
     /// The best iterate, in the problem's order, where it was kept as the kernel packs it.
     void finish(Vector& r) {
-        if (!by_sweeps_ || monitor_.best().size() != kernel_.r.size()) return;
-        kernel_.r = monitor_.best();
+        if (!by_sweeps_ || (!met_ && monitor_.best().size() == 0)) return;
+        if (!met_) kernel_.r = monitor_.best();
         take(r);
     }
     [[nodiscard]] double residual() const { return monitor_.residual(); }
@@ -126,8 +134,9 @@ private:
     Kernel& kernel_;
     const Delassus& W_;
     Law law_;
+    const Goal& goal_;
     Monitor& monitor_;
-    bool by_sweeps_ = false;
+    bool by_sweeps_ = false, met_ = false;
 
     int iteration_ = 0, refreshed_ = 0;
     Vector r_, u_;
@@ -149,10 +158,9 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions
     MomentumCycle cycle{.longest = options.longest_cycle, .blow_up = options.blow_up};
     if (look(0)) return;
     look.refresh();
-    Vector previous_r, previous_z;
+    // The first weight of a cycle is 0: what was before it does not matter.
+    Vector previous_r = kernel.r, previous_z = kernel.z;
     for (int k = 0, since_look = 0;;) {
-        previous_r = kernel.r;
-        previous_z = kernel.z;
         cycle.begin();
         for (;;) {
             const SweepSums sums = sweeper(cycle.tests_uphill() ? &previous_r : nullptr);

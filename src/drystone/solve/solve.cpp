@@ -29,13 +29,17 @@ SolveReport solve_convex(const Delassus& W, Law law, const ConvexOptions& solver
         solver);
 }
 
-SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, const Goal& goal, Vector& r,
-                     Vector& shift) {
+SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, const Goal& goal,
+                     const Vector& start, Vector& r, Vector& shift) {
     return std::visit(
-        Overloaded{[&](const AutoOptions& o) { return solve_auto(W, law, o, goal, r); },
-                   [&](const BriefOptions& o) { return solve_brief(W, law, o, goal, r, shift); },
-                   [&](const NewtonOptions& o) { return newton(W, law, o, goal, r); },
+        Overloaded{[&](const AutoOptions& o) { return solve_auto(W, law, o, goal, start, r); },
+                   [&](const BriefOptions& o) { return solve_brief(W, law, o, goal, start, r, shift); },
+                   [&](const NewtonOptions& o) {
+                       r = start;
+                       return newton(W, law, o, goal, r);
+                   },
                    [&](const FixedPointSolver& o) {
+                       r = start;
                        return fixed_point(
                            W, law, o.outer,
                            [&](const Delassus& frozen, const Goal& g, Vector& x) {
@@ -43,7 +47,10 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
                            },
                            goal, r);
                    },
-                   [&](const auto& o) { return solve_convex(W, law, ConvexOptions(o), goal, r); }},
+                   [&](const auto& o) {
+                       r = start;
+                       return solve_convex(W, law, ConvexOptions(o), goal, r);
+                   }},
         solver);
 }
 
@@ -72,14 +79,23 @@ SolveReport refused(const ConeProblem& problem) {
 }  // namespace
 
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution) {
+    Vector start = std::move(solution.r);
+    SolveReport report = solve(W, settings, start, solution);
+    if (report.status == Status::invalid) solution.r = std::move(start);
+    return report;
+}
+
+SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector& warm,
+                  ConeSolution& solution) {
     const Timer timer;
     if (W.largest(numbers_in_range(W.problem(), W.threads()) ? 0 : 1) > 0) return refused(W.problem());
-    Vector r = std::move(solution.r);
-    const bool usable = r.size() == W.problem().rows() && r.allFinite();
-    if (W.largest(usable ? 0 : 1) > 0) r = W.problem().pull_impulse();
+    const bool usable = warm.size() == W.problem().rows() && warm.allFinite();
+    const bool cold = W.largest(usable ? 0 : 1) > 0;
+    const Vector nothing = cold ? W.problem().pull_impulse() : Vector();
+    const Vector& start = cold ? nothing : warm;
     if (W.exchange() != nullptr &&
         (!runs_on_ranks(settings.solver) || W.total_blocks() <= too_small_to_share)) {
-        const WholeProblem whole = W.exchange()->whole(r);
+        const WholeProblem whole = W.exchange()->whole(start);
         ConeSolution all;
         all.r = whole.r;
         const SolveReport report = solve(whole.problem, settings, all);
@@ -90,8 +106,8 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
     // A little below what is asked: the referee recomputes everything and rounds differently.
     Goal goal = settings.goal;
     goal.tolerance *= 0.99;
-    Vector shift;
-    SolveReport report = dispatch(W, settings.law, settings.solver, goal, r, shift);
+    Vector r, shift;
+    SolveReport report = dispatch(W, settings.law, settings.solver, goal, start, r, shift);
     W.complete(std::move(r), solution);
     solution.shift = std::move(shift);
     const bool thorough = settings.thorough || settings.goal.measure == Measure::siconos;

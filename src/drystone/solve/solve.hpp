@@ -43,6 +43,9 @@ struct SolveSettings {
 SolveReport solve(const ConeProblem& problem, const SolveSettings& settings, ConeSolution& solution);
 /// The same with an operator at hand, of a problem that is known to be whole: only the range of its numbers is looked at.
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution);
+/// Likewise from `warm`, which is kept.
+SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector& warm,
+                  ConeSolution& solution);
 
 struct NamedSolver {
     std::string_view name;

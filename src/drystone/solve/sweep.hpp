@@ -70,7 +70,10 @@ template <class Visit>
 void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, double* data, int stride,
                 Visit&& visit) {
     const auto visit_tiles = [&](Index first, Index last) {
-        parallel_for_uneven(threads, last - first, 1, [&](Index t) { visit(first + t); });
+        // Shares of several tiles: a thread that takes them one by one waits for the counter, and for lines of bodies that another core has.
+        constexpr Index shares = 8;
+        const Index share = std::max<Index>(1, (last - first) / (shares * threads));
+        parallel_for_uneven(threads, last - first, share, [&](Index t) { visit(first + t); });
     };
     const auto visit_border = [&](Index colour) {
         const Index first = tiling.colour_start[colour];

@@ -572,16 +572,7 @@ void ContactSweeps::pack_run(const Run& run, double proximal, const Vector& from
             row += numbers_of(run.kind, i);
         }
     };
-    switch (run.kind) {
-        case Kind::ball:
-            return each(balls_);
-        case Kind::rigid:
-            return each(rigid_);
-        case Kind::wrench:
-            return each(wrenches_);
-        case Kind::other:
-            return each(others_);
-    }
+    of_kind(*this, run.kind, each);
 }
 
 /// Where all are contacts of balls they are packed in one pass, with their impulses. False where there is another, and nothing is packed.
@@ -666,16 +657,7 @@ void ContactSweeps::each_block(F&& f) const {
                 row += numbers_of(run.kind, i);
             }
         };
-        switch (run.kind) {
-            case Kind::ball:
-                return each(balls_);
-            case Kind::rigid:
-                return each(rigid_);
-            case Kind::wrench:
-                return each(wrenches_);
-            case Kind::other:
-                return each(others_);
-        }
+        of_kind(*this, run.kind, each);
     });
 }
 

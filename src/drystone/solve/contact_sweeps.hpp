@@ -86,6 +86,20 @@ private:
         return lines() + static_cast<std::ptrdiff_t>(k) * body_line;
     }
     [[nodiscard]] double* line(Index k) { return lines() + static_cast<std::ptrdiff_t>(k) * body_line; }
+    /// Calls f with the array of a kind's blocks.
+    template <class Self, class F>
+    static void of_kind(Self& self, Kind kind, F&& f) {
+        switch (kind) {
+            case Kind::ball:
+                return f(self.balls_);
+            case Kind::rigid:
+                return f(self.rigid_);
+            case Kind::wrench:
+                return f(self.wrenches_);
+            case Kind::other:
+                return f(self.others_);
+        }
+    }
     /// Numbers of an impulse in r.
     [[nodiscard]] Index numbers_of(Kind kind, Index block) const {
         if (kind == Kind::other) return p_->cones[block].dim;

@@ -543,7 +543,7 @@ template <class Contact>
     }
 }
 
-/// The block at a place in the order of work, as block `at` of its kind, its impulse at `row`, and what looks need of it.
+/// The block at a place in the order of work, its impulse at `row`, and what looks need of it.
 template <class Block>
 [[gnu::always_inline]] inline void ContactSweeps::pack(Index place, const Geometry& g, const ContactFrame& E,
                                                        double proximal, const Vector& from, Index row,
@@ -575,7 +575,7 @@ void ContactSweeps::pack_run(const Run& run, double proximal, const Vector& from
     of_kind(*this, run.kind, each);
 }
 
-/// Where all are contacts of balls they are packed in one pass, with their impulses. False where there is another, and nothing is packed.
+/// Where all are contacts of balls they are packed in one pass, with their impulses. False where there is another: all is to be packed anew.
 bool ContactSweeps::fill_balls(const GaussSeidelOptions& options, const Vector& from) {
     const ConeProblem& p = *p_;
     const Tiling& t = *tiling_;
@@ -644,7 +644,7 @@ void ContactSweeps::fill(const Delassus& W, Law law, const GaussSeidelOptions& o
     load_lines(from);
 }
 
-/// Calls f(contact, block, x) for every block that is visited; `other` blocks are their own contact.
+/// Calls f(contact, block, row) for every block that is visited; `other` blocks are their own contact.
 template <class F>
 void ContactSweeps::each_block(F&& f) const {
     parallel_for_uneven(W_->threads(), static_cast<Index>(runs_.size()), 16, [&](Index n) {

@@ -40,42 +40,6 @@ void root_of_inertia(const double* A, double* L) {
     L[5] = root(A[5] - L[3] * L[3] - L[4] * L[4]);
 }
 
-/// A symmetric matrix of all rows by blocks.
-BlockSparse in_blocks(const ConeProblem& p, const SparseMatrix& full) {
-    std::vector<Index> block_of(p.rows());
-    for (Index i = 0; i < p.blocks(); ++i) {
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) block_of[a] = i;
-    }
-    BlockSparse W;
-    std::vector<Index> neighbours;
-    std::vector<Index> place(p.blocks(), -1);
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        neighbours.assign(1, i);
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
-            for (SparseMatrix::InnerIterator it(full, a); it; ++it) neighbours.push_back(block_of[it.row()]);
-        }
-        std::sort(neighbours.begin(), neighbours.end());
-        neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
-        for (Index j : neighbours) {
-            place[j] = static_cast<Index>(W.column.size());
-            W.column.push_back(j);
-            W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
-            W.value.resize(W.value.size() + static_cast<std::size_t>(d) * p.cones[j].dim, 0.0);
-        }
-        for (Index a = p.offset[i]; a < p.offset[i + 1]; ++a) {
-            for (SparseMatrix::InnerIterator it(full, a); it; ++it) {  // column a = row a: W is symmetric
-                const Index j = block_of[it.row()];
-                W.value[W.value_start[place[j]] +
-                        static_cast<std::int64_t>(a - p.offset[i]) * p.cones[j].dim +
-                        (it.row() - p.offset[j])] = it.value();
-            }
-        }
-        W.start.push_back(static_cast<Index>(W.column.size()));
-    }
-    return W;
-}
-
 }  // namespace
 
 void Delassus::refill(const ConeProblem& problem, int threads, const Exchange* exchange) {
@@ -295,15 +259,13 @@ void Delassus::fill_blocks() {
 
 /// Of a rigid body that is alike in all directions.
 Delassus::TwoInverses Delassus::two_inverses(Index body) const {
-    const ConeProblem& p = *problem_;
-    std::size_t s = 0;
-    for (; body >= p.species[s].count; ++s) body -= p.species[s].count;
-    const auto* rigid = std::get_if<RigidInverseMass>(&p.species[s].mass);
+    const auto [species, k] = problem_->member(body);
+    const auto* rigid = std::get_if<RigidInverseMass>(&problem_->species[species].mass);
     if (rigid == nullptr) return {.alike = false};
     const int moments = rigid->moments();
-    const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(body) * moments;
+    const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(k) * moments;
     const bool alike = moments == 1 || (I[0] == I[2] && I[2] == I[5] && I[1] == 0 && I[3] == 0 && I[4] == 0);
-    return {alike, rigid->mass[body], I[0]};
+    return {alike, rigid->mass[k], I[0]};
 }
 
 /// One contact of two rigid bodies that are alike in all directions, without torques: all that fill_block finds, from what it reads once.
@@ -516,30 +478,6 @@ void Delassus::spread(const Vector& z, Vector& out) const {
                       out);
 }
 
-/// y = M^-1 x of one body, for a species of separate ones.
-void times_inverse_mass(const Species& species, Index k, const double* x, double* y) {
-    const int m = species.dim;
-    if (const auto* rigid = std::get_if<RigidInverseMass>(&species.mass)) {
-        const int d = m - spins_of(m), moments = rigid->moments();
-        const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(k) * moments;
-        for (int c = 0; c < d; ++c) y[c] = rigid->mass[k] * x[c];
-        if (moments == 1) {
-            for (int c = d; c < m; ++c) y[c] = *I * x[c];
-            return;
-        }
-        y[3] = I[0] * x[3] + I[1] * x[4] + I[3] * x[5];
-        y[4] = I[1] * x[3] + I[2] * x[4] + I[4] * x[5];
-        y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
-        return;
-    }
-    const double* B =
-        std::get<BlockInverseMass>(species.mass).blocks.data() + static_cast<std::size_t>(k) * m * m;
-    for (int a = 0; a < m; ++a) {
-        y[a] = 0;
-        for (int c = 0; c < m; ++c) y[a] += B[a * m + c] * x[c];
-    }
-}
-
 /// M^-1 (from + H^T r), `from` nothing where it is nullptr.
 void Delassus::change_velocity(const Vector* from, const Vector& r, Vector& v) const {
     const ConeProblem& p = *problem_;
@@ -557,9 +495,8 @@ void Delassus::change_velocity(const Vector* from, const Vector& r, Vector& v) c
     sum_impulses(r, [&](Index body, auto place, double* sum) {
         if (from != nullptr)
             for (int c = 0; c < place.dim; ++c) sum[c] += (*from)[place.first + c];
-        std::size_t s = 0;
-        for (; body >= p.species[s].count; ++s) body -= p.species[s].count;
-        times_inverse_mass(p.species[s], body, sum, v.data() + place.first);
+        const auto [species, k] = p.member(body);
+        times_inverse_mass(p.species[species], k, sum, v.data() + place.first);
     });
     // A body's owner has all of its impulses.
     if (exchange_ != nullptr) exchange_->share_bodies(v.data(), p.common_dim());
@@ -657,137 +594,6 @@ void Delassus::complete(Vector r, ConeSolution& solution) const {
         }
         if (shift_.size() > 0) solution.u[first] += shift_[i];
     });
-}
-
-const BlockSparse& Delassus::matrix() const {
-    if (!data_->matrix) {
-        data_->matrix = whitened() ? whitened_matrix() : coupled_matrix();
-        if (compliant()) add_compliance(*data_->matrix);
-    }
-    return *data_->matrix;
-}
-
-void Delassus::add_compliance(BlockSparse& W) const {
-    const ConeProblem& p = *problem_;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        for (Index k = W.start[i]; k < W.start[i + 1]; ++k) {
-            if (W.column[k] != i) continue;
-            for (int c = 0; c < d; ++c)
-                W.value[W.value_start[k] + c * d + c] += p.compliance[p.offset[i] + c];
-        }
-    }
-}
-
-BlockSparse Delassus::whitened_matrix() const {
-    const ConeProblem& p = *problem_;
-    const BlockRows& rows = dense_rows();
-    BlockSparse W;
-    std::vector<Index> neighbours;
-    for (Index i = 0; i < p.blocks(); ++i) {
-        const int d = p.cones[i].dim;
-        neighbours.assign(1, i);
-        for_each_body(p, i, [&](Index body) {
-            if (!p.moves(body)) return;  // it couples nothing
-            for_each_block_of(body, [&](Index other) { neighbours.push_back(other); });
-        });
-        std::sort(neighbours.begin(), neighbours.end());
-        neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
-        for (Index j : neighbours) {
-            const int e = p.cones[j].dim;
-            W.column.push_back(j);
-            W.value_start.push_back(static_cast<std::int64_t>(W.value.size()));
-            RowMatrix block = RowMatrix::Zero(d, e);
-            for_each_entry(p, rows, i, [&](Index body, auto, const BodyRowsOf& A) {
-                for_each_entry(p, rows, j, [&](Index other, auto, const BodyRowsOf& B) {
-                    if (body == other) block.noalias() += A.lazyProduct(B.transpose());
-                });
-            });
-            W.value.insert(W.value.end(), block.data(), block.data() + d * e);
-        }
-        W.start.push_back(static_cast<Index>(W.column.size()));
-    }
-    return W;
-}
-
-/// Blocks couple where they meet at a velocity, at velocities that a SparseInverseMass couples, or at one piece of what a SparseMass connects, in which
-/// M^-1 couples everything with everything.
-BlockSparse Delassus::coupled_matrix() const {
-    const ConeProblem& p = *problem_;
-    // M^-1 of all but the pieces, which are not formed.
-    std::vector<Eigen::Triplet<double>> entries;
-    Index first = 0;
-    for (const Species& s : p.species) {
-        const int m = s.dim;
-        if (s.separate()) {
-            std::array<double, max_block * max_block> block;
-            for (Index j = 0; j < s.count; ++j) {
-                inverse_block(s, j, block.data());
-                for (int a = 0; a < m; ++a)
-                    for (int b = 0; b < m; ++b)
-                        if (block[a * m + b] != 0)
-                            entries.emplace_back(first + j * m + a, first + j * m + b, block[a * m + b]);
-            }
-        } else if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass)) {
-            for (Eigen::Index j = 0; j < sparse->inverse.outerSize(); ++j)
-                for (SparseMatrix::InnerIterator it(sparse->inverse, j); it; ++it)
-                    entries.emplace_back(first + it.row(), first + it.col(), it.value());
-        }
-        first += s.velocities();
-    }
-    SparseMatrix inverse(p.dofs(), p.dofs());
-    inverse.setFromTriplets(entries.begin(), entries.end());
-    entries.clear();
-    for (Index i = 0; i < p.blocks(); ++i) {
-        for_each_entry(p, i, [&](Index, auto place, const BodyRowsOf& A) {
-            for (int a = 0; a < A.rows(); ++a)
-                for (int c = 0; c < place.dim; ++c)
-                    if (A(a, c) != 0) entries.emplace_back(place.first + c, p.offset[i] + a, A(a, c));
-        });
-    }
-    SparseMatrix Ht(p.dofs(), p.rows());
-    Ht.setFromTriplets(entries.begin(), entries.end());
-    SparseMatrix full = Ht.transpose() * inverse * Ht;
-    // Of each piece: the rows that touch it, solved for one by one (many at once would fill memory), meet each other and nothing else.
-    entries.clear();
-    const Eigen::SparseMatrix<double, Eigen::RowMajor> by_velocity = Ht;
-    std::vector<Index> place(p.dofs(), -1);  // in the piece
-    for (const Component& c : data_->components) {
-        std::vector<Index> rows;
-        for (std::size_t k = 0; k < c.velocity.size(); ++k) {
-            place[c.velocity[k]] = static_cast<Index>(k);
-            for (decltype(by_velocity)::InnerIterator it(by_velocity, c.velocity[k]); it; ++it)
-                rows.push_back(static_cast<Index>(it.col()));
-        }
-        std::sort(rows.begin(), rows.end());
-        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-        const auto count = static_cast<Eigen::Index>(rows.size());
-        Eigen::MatrixXd part(count, count);
-        Vector moved;
-        for (Eigen::Index b = 0; b < count; ++b) {
-            moved.setZero(static_cast<Eigen::Index>(c.velocity.size()));
-            for (SparseMatrix::InnerIterator it(Ht, rows[static_cast<std::size_t>(b)]); it; ++it)
-                if (place[it.row()] >= 0) moved[place[it.row()]] = it.value();
-            c.factor.solve(moved);
-            for (Eigen::Index a = 0; a < count; ++a) {
-                double sum = 0;
-                for (SparseMatrix::InnerIterator it(Ht, rows[static_cast<std::size_t>(a)]); it; ++it)
-                    if (place[it.row()] >= 0) sum += it.value() * moved[place[it.row()]];
-                part(a, b) = sum;
-            }
-        }
-        for (Eigen::Index a = 0; a < count; ++a)
-            for (Eigen::Index b = 0; b < count; ++b)
-                entries.emplace_back(rows[static_cast<std::size_t>(a)], rows[static_cast<std::size_t>(b)],
-                                     0.5 * (part(a, b) + part(b, a)));
-        for (const Index k : c.velocity) place[k] = -1;
-    }
-    if (!entries.empty()) {
-        SparseMatrix pieces(p.rows(), p.rows());
-        pieces.setFromTriplets(entries.begin(), entries.end());
-        full = SparseMatrix(full + pieces);
-    }
-    return in_blocks(p, full);
 }
 
 double Delassus::sum(const std::function<double(Index)>& f) const {

@@ -317,16 +317,15 @@ public:
     }
 
     void of_body(Index body, double* inertia) const {
-        std::size_t s = 0;
-        for (; body >= p_.species[s].count; ++s) body -= p_.species[s].count;
+        const auto [s, k] = p_.member(body);
         const Species& species = p_.species[s];
         const int m = species.dim;
         if (!species.separate()) {
-            std::copy_n(coupled_[s].data() + static_cast<std::ptrdiff_t>(body) * m, m, inertia);
+            std::copy_n(coupled_[s].data() + static_cast<std::ptrdiff_t>(k) * m, m, inertia);
             return;
         }
         std::array<double, max_block * max_block> block;
-        inverse_block(species, body, block.data());
+        inverse_block(species, k, block.data());
         for (int c = 0; c < m; ++c) inertia[c] = inverse_of(block[c * m + c]);
     }
 

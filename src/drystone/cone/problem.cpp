@@ -37,6 +37,29 @@ std::vector<double> inverse_blocks(const Species& species) {
     return blocks;
 }
 
+void times_inverse_mass(const Species& species, Index k, const double* x, double* y) {
+    const int m = species.dim;
+    if (const auto* rigid = std::get_if<RigidInverseMass>(&species.mass)) {
+        const int d = m - spins_of(m), moments = rigid->moments();
+        const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(k) * moments;
+        for (int c = 0; c < d; ++c) y[c] = rigid->mass[k] * x[c];
+        if (moments == 1) {
+            for (int c = d; c < m; ++c) y[c] = *I * x[c];
+            return;
+        }
+        y[3] = I[0] * x[3] + I[1] * x[4] + I[3] * x[5];
+        y[4] = I[1] * x[3] + I[2] * x[4] + I[4] * x[5];
+        y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
+        return;
+    }
+    const double* B =
+        std::get<BlockInverseMass>(species.mass).blocks.data() + static_cast<std::size_t>(k) * m * m;
+    for (int a = 0; a < m; ++a) {
+        y[a] = 0;
+        for (int c = 0; c < m; ++c) y[a] += B[a * m + c] * x[c];
+    }
+}
+
 Index ConeProblem::bodies() const {
     Index sum = 0;
     for (const Species& s : species) sum += s.count;

@@ -73,6 +73,8 @@ struct Species {
 void inverse_block(const Species& species, Index k, double* block);
 /// Of all of them.
 std::vector<double> inverse_blocks(const Species& species);
+/// y = M^-1 x of body `k`, likewise; x and y apart from each other.
+void times_inverse_mass(const Species& species, Index k, const double* x, double* y);
 
 /// Blocks that are contacts of two rigid bodies: block i is contact i, in the plane or in space, for i < size().
 struct ContactRows {
@@ -167,6 +169,15 @@ struct ConeProblem {
             first += s.velocities();
         }
         return {first, 0};
+    }
+    /// The species that a body is of, and its number there.
+    struct Member {
+        Index species = 0, number = 0;
+    };
+    [[nodiscard]] Member member(Index body) const {
+        Member m{0, body};
+        for (; m.number >= species[m.species].count; ++m.species) m.number -= species[m.species].count;
+        return m;
     }
     /// Velocities per body where all species have as many; else 0.
     [[nodiscard]] int common_dim() const;

@@ -82,7 +82,11 @@ public:
         if (!is_met(total_.status) && total_.status != Status::infeasible) {
             total_.status = late_ ? Status::time_limit : Status::stalled;
         }
-        r = best_.size() > 0 ? std::move(best_) : start_;
+        if (best_.size() > 0) {
+            r = std::move(best_);
+        } else {
+            r = start_;
+        }
         total_.seconds = timer_.seconds();
         return total_;
     }

@@ -12,9 +12,6 @@ namespace drystone {
 
 namespace {
 
-/// Differences of this part of what is compared are rounding of those who wrote the numbers.
-constexpr double rounding = 1e-13;
-
 template <int d>
 Eigen::Vector3d in_space(const Vec<d>& x) {
     Eigen::Vector3d out = Eigen::Vector3d::Zero();
@@ -53,76 +50,6 @@ bool ContactSweeps::fits(const Delassus& W, const GaussSeidelOptions& options) {
     const int m = W.problem().common_dim();
     return options.local.solver == LocalSolver::hybrid && W.whitened() && (m == 3 || m == 6) &&
            (options.kernel == SweepKernel::automatic || options.kernel == SweepKernel::rigid);
-}
-
-void ContactSweeps::fill_bodies(const Delassus& W) {
-    const ConeProblem& p = *p_;
-    const int m = m_;
-    const auto count = static_cast<std::size_t>(p.bodies()) + 1;
-    z.setZero(static_cast<Eigen::Index>(count + 1) * body_line);
-    constexpr std::uintptr_t cache_line = 64;
-    first_line_ = static_cast<int>((cache_line - reinterpret_cast<std::uintptr_t>(z.data()) % cache_line) %
-                                   cache_line / sizeof(double));
-    solid_.assign(count, 1);
-    moves_.assign(count, 0);
-    bool alike = true;
-    for (const Species& s : p.species) {
-        const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
-        alike = alike && rigid != nullptr && rigid->moments() == 1;
-    }
-    inertia_.assign(alike ? 0 : count * inertia_line, 0.0);
-    Index first = 0;
-    for (const Species& s : p.species) {
-        parallel_for(W.threads(), s.count, [&](Index k) {
-            const Index at = first + k + 1;
-            double* to = line(at);
-            const double n = copies_of(W, first + k);
-            const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
-            if (alike) {
-                to[3] = n * rigid->mass[k];
-                to[7] = n * rigid->inertia[k];
-                moves_[at] = to[3] != 0 || to[7] != 0 ? 1 : 0;
-                return;
-            }
-            moves_[at] = p.moves(first + k) ? 1 : 0;
-            std::array<double, 36> B;
-            inverse_block(s, k, B.data());
-            const int d = m - spins_of(m);
-            to[3] = n * B[0];
-            // Velocities of a rigid body are alike, and know nothing of its spin.
-            for (int a = 0; a < m; ++a) {
-                for (int b = 0; b < m; ++b) {
-                    if (a >= d && b >= d) continue;
-                    const double expected = a == b ? B[0] : 0.0;
-                    if (!(std::abs(B[a * m + b] - expected) <= rounding * B[0])) solid_[at] = 0;
-                }
-            }
-            if (m == 3) {
-                to[7] = n * B[8];
-                set_inertia(at, to[7] * Eigen::Matrix3d::Identity());
-            } else {
-                const Eigen::Map<const Eigen::Matrix<double, 6, 6, Eigen::RowMajor>> whole(B.data());
-                Eigen::Matrix3d J = n * whole.bottomRightCorner<3, 3>();
-                const double mean = J.trace() / 3;
-                if ((J - mean * Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff() <= rounding * mean) {
-                    to[7] = n * B[21];
-                    J = to[7] * Eigen::Matrix3d::Identity();
-                }
-                set_inertia(at, J);
-            }
-        });
-        first += s.count;
-    }
-}
-
-Eigen::Matrix3d ContactSweeps::inertia(Index at) const {
-    using Columns = Eigen::Map<const Eigen::Matrix3d, 0, Eigen::OuterStride<4>>;
-    return Columns(inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line);
-}
-
-void ContactSweeps::set_inertia(Index at, const Eigen::Matrix3d& J) {
-    double* to = inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line;
-    for (int k = 0; k < 3; ++k) Eigen::Map<Eigen::Vector4d>(to + 4 * k) << J.col(k), 0.0;
 }
 
 ContactFrame ContactSweeps::frame(Index i) const {
@@ -169,7 +96,8 @@ ContactSweeps::Geometry ContactSweeps::geometry_of(Index i) const {
     Geometry g;
     if (i < p.contacts.size() || bodies_of(p, i) < 1) return g;
     const ContactFrame E = frame(i);
-    if (!((E * E.transpose() - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff() <= rounding)) return g;
+    if (!((E * E.transpose() - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff() <= rounding_of_numbers))
+        return g;
     g.normal = E.row(0);
     g.arm_a = g.arm_b = Eigen::Vector3d::Zero();
     g.fits = true;
@@ -195,7 +123,7 @@ ContactSweeps::Geometry ContactSweeps::geometry_of(Index i) const {
             size = std::max(size, turns[k].cwiseAbs().maxCoeff());
             for (int c = 0; c < d; ++c) error = std::max(error, std::abs(A(k, c) - sign * e[c]));
         }
-        g.fits = g.fits && error <= rounding * size;
+        g.fits = g.fits && error <= rounding_of_numbers * size;
         (g.a == 0 ? g.arm_a : g.arm_b) = arm;
         (g.a == 0 ? g.a : g.b) = body + 1;
     });
@@ -213,7 +141,7 @@ ContactSweeps::Geometry ContactSweeps::geometry_of(Index i) const {
     }
     const double along = arm.dot(normal);
     const double across = (arm - along * normal).squaredNorm() * body[7];
-    return across <= rounding * rounding * (body[3] + along * along * body[7]);
+    return across <= rounding_of_numbers * rounding_of_numbers * (body[3] + along * along * body[7]);
 }
 
 [[gnu::always_inline]] inline ContactSweeps::Kind ContactSweeps::kind_of(
@@ -431,7 +359,7 @@ void ContactSweeps::pack(Index i, const Geometry& g, const ContactFrame& E, doub
             const double twist = spin_of(last).dot(Eigen::Vector3d(E.row(2)));
             for (int k = forces; k < cone.dim; ++k) {
                 const Eigen::Vector3d e = E.row(at[k] - 3);
-                good = good && (spin_of(k) - twist * e).norm() <= rounding * std::abs(twist);
+                good = good && (spin_of(k) - twist * e).norm() <= rounding_of_numbers * std::abs(twist);
                 for (int x = 0; x < d; ++x) good = good && rows(k, x) == 0;
             }
             (side++ == 0 ? c.twist_a : c.twist_b) = twist;
@@ -478,11 +406,9 @@ void ContactSweeps::pack(Index i, const Geometry& /*g*/, const ContactFrame& /*E
         if (moves_[body + 1] == 0) return;  // shared by tiles: not to be touched
         Entry& entry = entries_[next++];
         entry.body = body + 1;
-        std::size_t s = 0;
-        Index k = body;
-        for (; k >= p.species[s].count; ++s) k -= p.species[s].count;
+        const auto [species, k] = p.member(body);
         std::array<double, 36> block;
-        inverse_block(p.species[s], k, block.data());
+        inverse_block(p.species[species], k, block.data());
         const double n = copies_of(*W_, body);
         for (int a = 0; a < dim; ++a) {
             for (int c = 0; c < m; ++c) {

@@ -4,6 +4,77 @@
 
 namespace drystone {
 
+void ContactSweeps::fill_bodies(const Delassus& W) {
+    const ConeProblem& p = *p_;
+    const int m = m_;
+    const auto count = static_cast<std::size_t>(p.bodies()) + 1;
+    z.setZero(static_cast<Eigen::Index>(count + 1) * body_line);
+    constexpr std::uintptr_t cache_line = 64;
+    first_line_ = static_cast<int>((cache_line - reinterpret_cast<std::uintptr_t>(z.data()) % cache_line) %
+                                   cache_line / sizeof(double));
+    solid_.assign(count, 1);
+    moves_.assign(count, 0);
+    bool alike = true;
+    for (const Species& s : p.species) {
+        const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
+        alike = alike && rigid != nullptr && rigid->moments() == 1;
+    }
+    inertia_.assign(alike ? 0 : count * inertia_line, 0.0);
+    Index first = 0;
+    for (const Species& s : p.species) {
+        parallel_for(W.threads(), s.count, [&](Index k) {
+            const Index at = first + k + 1;
+            double* to = line(at);
+            const double n = copies_of(W, first + k);
+            const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
+            if (alike) {
+                to[3] = n * rigid->mass[k];
+                to[7] = n * rigid->inertia[k];
+                moves_[at] = to[3] != 0 || to[7] != 0 ? 1 : 0;
+                return;
+            }
+            moves_[at] = p.moves(first + k) ? 1 : 0;
+            std::array<double, 36> B;
+            inverse_block(s, k, B.data());
+            const int d = m - spins_of(m);
+            to[3] = n * B[0];
+            // Velocities of a rigid body are alike, and know nothing of its spin.
+            for (int a = 0; a < m; ++a) {
+                for (int b = 0; b < m; ++b) {
+                    if (a >= d && b >= d) continue;
+                    const double expected = a == b ? B[0] : 0.0;
+                    if (!(std::abs(B[a * m + b] - expected) <= rounding_of_numbers * B[0])) solid_[at] = 0;
+                }
+            }
+            if (m == 3) {
+                to[7] = n * B[8];
+                set_inertia(at, to[7] * Eigen::Matrix3d::Identity());
+            } else {
+                const Eigen::Map<const Eigen::Matrix<double, 6, 6, Eigen::RowMajor>> whole(B.data());
+                Eigen::Matrix3d J = n * whole.bottomRightCorner<3, 3>();
+                const double mean = J.trace() / 3;
+                if ((J - mean * Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff() <=
+                    rounding_of_numbers * mean) {
+                    to[7] = n * B[21];
+                    J = to[7] * Eigen::Matrix3d::Identity();
+                }
+                set_inertia(at, J);
+            }
+        });
+        first += s.count;
+    }
+}
+
+Eigen::Matrix3d ContactSweeps::inertia(Index at) const {
+    using Columns = Eigen::Map<const Eigen::Matrix3d, 0, Eigen::OuterStride<4>>;
+    return Columns(inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line);
+}
+
+void ContactSweeps::set_inertia(Index at, const Eigen::Matrix3d& J) {
+    double* to = inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line;
+    for (int k = 0; k < 3; ++k) Eigen::Map<Eigen::Vector4d>(to + 4 * k) << J.col(k), 0.0;
+}
+
 /// The velocity of a block by the lines, without b.
 void ContactSweeps::add_velocity(const Other& block, std::array<double, max_block>& u) const {
     const int dim = p_->cones[block.block].dim, m = m_;

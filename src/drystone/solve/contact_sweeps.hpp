@@ -49,6 +49,8 @@ public:
     Vector z;  ///< lines of bodies (contact_visits.hpp), from a cache line's beginning on
 
 private:
+    /// Differences of this part of what is compared are rounding of those who wrote the numbers.
+    static constexpr double rounding_of_numbers = 1e-13;
     enum class Kind : std::uint8_t { ball, rigid, wrench, other };
     static constexpr int kinds = 4;
 

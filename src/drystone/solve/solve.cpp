@@ -64,10 +64,6 @@ bool runs_on_ranks(const SolverOptions& solver) {
 /// Blocks, of all ranks: sweeps over so few take less time than a word to another rank.
 constexpr std::int64_t too_small_to_share = 500;
 
-}  // namespace
-
-namespace {
-
 SolveReport refused(const ConeProblem& problem) {
     SolveReport report;
     report.solver = "none";

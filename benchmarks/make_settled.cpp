@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
         options.account = false;
         options.solve.threads = 0;  // all
         options.solve.goal.tolerance = 1e-3;
-        std::get<BriefOptions>(options.solve.solver).guarded = false;
+        options.solve.solver = BriefOptions::strict();
         constexpr int steps = 20;  // friction takes hold
         for (int k = 0; k < steps; ++k) {
             // What the steps before left of overlaps (1e-7 radii and more) would be pushed out: many times the weight, in a jammed packing.

@@ -423,7 +423,7 @@ private:
 
     [[nodiscard]] bool may_freeze() const {
         const auto* brief = std::get_if<BriefOptions>(&run_.plan.options.step.solve.solver);
-        return brief != nullptr && brief->guarded;
+        return brief != nullptr && brief->guarded();
     }
 
     [[nodiscard]] std::int64_t forces_missed() const {

@@ -117,6 +117,25 @@ TEST(ProblemNumbersOfContacts, AreKept) {
     }
 }
 
+TEST(ProblemDilatancy, IsKeptWhereThereIsAny) {
+    const Scratch scratch;
+    ProblemFile file;
+    file.problem = with_joints();
+    write_problem(scratch.file("p.hdf5"), file);
+    EXPECT_FALSE(hdf5::File::open(scratch.file("p.hdf5")).root().exists("fclib_global/vectors/dilatancy"));
+    std::vector<double> expected;
+    for (Cone& cone : file.problem.cones) {
+        if (cone.kind == ConeKind::free) continue;
+        cone.dilatancy = 0.1 * static_cast<double>(expected.size());
+        expected.push_back(cone.dilatancy);
+    }
+    write_problem(scratch.file("p.hdf5"), file);
+    const ConeProblem back = read_problem(scratch.file("p.hdf5")).problem;
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(back.cones[i].dilatancy, expected[i]);
+    file.problem.cones[1].dilatancy = 1.5;
+    EXPECT_THROW(write_problem(scratch.file("p.hdf5"), file), Error);
+}
+
 TEST(ProblemCompliance, BadNumbersAreRefused) {
     const Scratch scratch;
     ProblemFile file;

@@ -77,6 +77,19 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
     EXPECT_EQ(plan.output.measurements_every, 0.02);
 }
 
+TEST(SceneFile, StagesOfAutoCanBeNamed) {
+    const Scratch scratch;
+    const auto plan =
+        read<3>(scratch, "dimension = 3\n[solver]\nstages = [\"momentum\", \"frozen-shift\"]\n");
+    const auto& brief = std::get<BriefOptions>(plan.options.step.solve.solver);
+    ASSERT_EQ(brief.stages.count, 2);
+    EXPECT_EQ(brief.stages.stage[0], BriefStage::momentum);
+    EXPECT_EQ(brief.stages.stage[1], BriefStage::frozen_shift);
+    EXPECT_TRUE(brief.guarded());
+    const auto strict = read<3>(scratch, "dimension = 3\n[solver]\nlaw = \"coulomb-strict\"\n");
+    EXPECT_FALSE(std::get<BriefOptions>(strict.options.step.solve.solver).guarded());
+}
+
 TEST(SceneFile, LawOfAMixedPairIsTheSmallerUnlessGiven) {
     const Scratch scratch;
     const auto plan = read<3>(scratch, R"(

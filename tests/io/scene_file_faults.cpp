@@ -35,6 +35,16 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
          "scene.toml:3: scheme.theta: 0; give a weight above 0, at most 1"},
         {"dimension = 3\n[solver]\nname = \"gauss-siedel\"",
          "scene.toml:3: solver.name: there is no solver \"gauss-siedel\"; did you mean 'gauss-seidel'?"},
+        {"dimension = 3\n[solver]\nstages = [\"momentm\"]",
+         "scene.toml:3: solver.stages: there is no stage \"momentm\"; did you mean 'momentum'?"},
+        {"dimension = 3\n[solver]\nlaw = \"coulomb-strict\"\nstages = [\"momentum\", \"frozen-shift\"]",
+         "scene.toml:4: solver.stages: \"frozen-shift\" is not for this law; use some of momentum, anderson, "
+         "short-cycles, proof, plain"},
+        {"dimension = 3\n[solver]\nname = \"aspg\"\nstages = [\"momentum\"]",
+         "scene.toml:4: solver.stages: only \"auto\" has stages; leave out name, or stages"},
+        {"dimension = 3\n[solver]\nstages = []",
+         "scene.toml:3: solver.stages: an empty list solves nothing; name some of momentum, anderson, "
+         "short-cycles, frozen-shift, frozen-shift-interior-point, proof, plain"},
         {"dimension = 3\n[solver]\nname = \"haslinger-gauss-seidel\"\n[[material]]\nname = \"a\"\nrolling = "
          "0.1",
          "scene.toml:3: solver.name: Haslinger's fixed point knows no rolling or spinning friction; take "

@@ -76,12 +76,38 @@ TEST(GuardedLaw, EndsAStepThatSweepsDoNotAndIsNotCalledSolved) {
     EXPECT_DOUBLE_EQ(report.shift_error.opening, largest);
     EXPECT_EQ(report.shift_error.closing, 0);
 
-    BriefOptions strict;
-    strict.guarded = false;
     s = {};
-    const SolveReport sweeps = solve(W, settings_of(strict, Law::coulomb, 1e-8), s);
+    const SolveReport sweeps = solve(W, settings_of(BriefOptions::strict(), Law::coulomb, 1e-8), s);
     EXPECT_EQ(sweeps.status, Status::solved);
     EXPECT_EQ(s.shift.size(), 0);
+}
+
+/// Only the stages that are listed are run, and in their order.
+TEST(BriefStages, AreThoseOfTheList) {
+    using enum BriefStage;
+    ConeProblem p = sliding_bodies(3);
+    p.shift_before = Vector::Zero(p.blocks());
+    const auto story = [&](const StageList& stages, Law law) {
+        BriefOptions options;
+        options.stages = stages;
+        options.exact_sweeps = 1;
+        options.least_sweeps = 2;
+        options.most_visits = 1;
+        ConeSolution s;
+        return solve(p, settings_of(options, law, 1e-12), s).message;
+    };
+    const std::string both = story({momentum, plain}, Law::coulomb), one = story({momentum}, Law::coulomb);
+    const auto first = both.find("gauss-seidel-momentum:"), second = both.find("gauss-seidel:");
+    EXPECT_LT(first, second) << both;
+    EXPECT_NE(second, std::string::npos) << both;
+    EXPECT_EQ(one.find("gauss-seidel:"), std::string::npos) << one;
+    EXPECT_EQ(both.find("interior-point"), std::string::npos) << both;
+    EXPECT_NE(story({frozen_shift_interior_point}, Law::coulomb).find("interior-point"), std::string::npos);
+    // Stages for the other law are left out.
+    EXPECT_EQ(story({frozen_shift_interior_point, anderson}, Law::associated), "");
+    EXPECT_EQ(story({interior_point}, Law::coulomb), "");
+    for (std::size_t k = 0; k < brief_stages().size(); ++k)
+        EXPECT_EQ(static_cast<std::size_t>(brief_stages()[k].stage), k);
 }
 
 TEST(GuardedLaw, IsSolvedByTheInteriorPointWhereSweepsTakeTooLong) {

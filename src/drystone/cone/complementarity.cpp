@@ -117,7 +117,8 @@ Complementarity fischer_burmeister_derivatives(const Cone& cone, ConstBlock u, C
     BlockMatrix scale_u = mu * BlockMatrix::Identity(d, d);
     scale_u(0, 0) = 1;
     const double slip = u.tail(d - 1).norm();
-    if (law == Law::coulomb && slip > 0) scale_u.row(0).tail(d - 1) += mu * u.tail(d - 1).transpose() / slip;
+    if (slip > 0)
+        scale_u.row(0).tail(d - 1) += (1 - cone.dilatancy_by(law)) * mu * u.tail(d - 1).transpose() / slip;
     out.by_u = by_u * (rho * scale_u);
     out.by_r = by_r;
     out.by_r.col(0) *= mu;

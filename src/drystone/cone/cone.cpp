@@ -182,7 +182,7 @@ double shift(const Cone& cone, std::span<const double> u) {
     for (const ConeGroup& g : groups_of(cone)) {
         if (g.mu > 0 && !std::isinf(g.mu)) s += g.mu * norm(u, g);
     }
-    return s;
+    return (1 - cone.dilatancy) * s;
 }
 
 }  // namespace drystone

@@ -26,8 +26,8 @@ enum class ConeKind : std::uint8_t {
 };
 
 enum class Law : std::uint8_t {
-    coulomb,     ///< exact: the velocity is shifted by s(u) (De Saxce), eq. 4
-    associated,  ///< convex relaxation: no shift; sliding contacts open
+    coulomb,     ///< each block's own: the velocity is shifted by s(u) (De Saxce), eq. 4
+    associated,  ///< convex relaxation: no shift; whatever slides opens, by as much as its friction allows
 };
 
 /// A disc constraint of a cone: components [start, start + size) have norm at most offset + mu x[0].
@@ -49,6 +49,8 @@ struct Cone {
     ConeKind kind = ConeKind::ray;
     std::uint8_t dim = 1;                    ///< 1 to 6
     std::array<double, 3> coefficient = {};  ///< see the factories; wrench: mu, rolling (m), spinning (m)
+    /// What slides opens with u_N = dilatancy sum_j mu_j |u_j|: 0 is Coulomb's law, 1 the associated one; dense sand is between.
+    double dilatancy = 0;
 
     static Cone ray() { return {}; }
     /// mu in [0, infinity].
@@ -64,6 +66,8 @@ struct Cone {
     /// True for the kinds that have a normal component and groups.
     [[nodiscard]] bool has_axis() const { return kind != ConeKind::free && kind != ConeKind::interval; }
     [[nodiscard]] double mu() const { return coefficient[0]; }
+    /// The dilatancy that a law gives it.
+    [[nodiscard]] double dilatancy_by(Law law) const { return law == Law::associated ? 1.0 : dilatancy; }
 };
 
 /// The disc constraints of a cone with an axis (none for a ray, `free` and `interval`).
@@ -84,11 +88,11 @@ void project_dual(const Cone& cone, std::span<double> x);
 /// Distance of x from K.
 double distance(const Cone& cone, std::span<const double> x);
 
-/// The De Saxce shift s(u) = sum_j mu_j |u_j| that the exact law adds to the normal velocity (eq. 4). Groups with an
+/// The De Saxce shift s(u) = (1 - dilatancy) sum_j mu_j |u_j| that a block's own law adds to the normal velocity (eq. 4). Groups with an
 /// infinite coefficient have u_j = 0 at a solution and add nothing; nor do groups with mu = 0.
 double shift(const Cone& cone, std::span<const double> u);
 
-/// The shift if the law asks for it.
+/// The shift by a law.
 inline double shift(const Cone& cone, std::span<const double> u, Law law) {
     return law == Law::coulomb ? shift(cone, u) : 0.0;
 }

@@ -66,7 +66,8 @@ double plain_stake(const Delassus& W, Index i, Law law) {
     double squared = 0;
     for (int c = 1; c < cone.dim; ++c) squared += b[c] * b[c];
     const double mu = cone.kind == ConeKind::ray ? 0.0 : cone.mu(), across = std::sqrt(squared);
-    const auto [normal, scale] = project_plain(mu, -b[0] - (law == Law::coulomb ? mu * across : 0.0), across);
+    const double shifted = b[0] + (1 - cone.dilatancy_by(law)) * mu * across;
+    const auto [normal, scale] = project_plain(mu, -shifted, across);
     const double idle = normal * normal + scale * scale * squared;
     return std::min(b[0] * b[0] + squared, sliding * sliding * idle);
 }
@@ -80,7 +81,7 @@ BlockError plain_error(const Delassus& W, Index i, const double* r, const double
         slip += u[c] * u[c];
         across += (stiffness * r[c] - u[c]) * (stiffness * r[c] - u[c]);
     }
-    const double shifted = u[0] + (law == Law::coulomb ? mu * std::sqrt(slip) : 0.0);
+    const double shifted = u[0] + (1 - cone.dilatancy_by(law)) * mu * std::sqrt(slip);
     const auto [normal, scale] = project_plain(mu, stiffness * r[0] - shifted, std::sqrt(across));
     BlockError error;
     for (int c = 0; c < cone.dim; ++c) {

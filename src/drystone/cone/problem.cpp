@@ -99,6 +99,10 @@ bool ConeProblem::moves(Index body) const {
     return false;
 }
 
+bool ConeProblem::dilates() const {
+    return std::any_of(cones.begin(), cones.end(), [](const Cone& cone) { return cone.dilatancy > 0; });
+}
+
 bool ConeProblem::separate() const {
     return std::all_of(species.begin(), species.end(), [](const Species& s) { return s.separate(); });
 }
@@ -382,6 +386,9 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
         if (cone.kind == ConeKind::interval) good = good && cone.coefficient[0] <= cone.coefficient[1];
         faults.expect(good, "cone of block " + std::to_string(i) +
                                 ": dimension or coefficient out of range; use Cone's factories");
+        faults.expect(cone.dilatancy >= 0 && cone.dilatancy <= 1,
+                      "cone of block " + std::to_string(i) + ": dilatancy " + std::to_string(cone.dilatancy) +
+                          " is not from 0 to 1");
     }
     check_mass(p, faults);
     const bool contacts_fit = check_contacts(p, faults);

@@ -294,6 +294,9 @@ ProblemFile read_problem(const Group& root) try {
     };
     read_per_contact("shift", result.problem.shift_before);
     read_per_contact("pull", result.problem.pull);
+    Vector dilatancy;
+    read_per_contact("dilatancy", dilatancy);
+    for (Eigen::Index i = 0; i < dilatancy.size(); ++i) result.problem.cones[i].dilatancy = dilatancy[i];
     std::vector<std::string> faults = find_faults(result.problem);
     const auto largest = [](const Vector& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
     const double known = std::max(largest(result.problem.f), largest(result.problem.w));

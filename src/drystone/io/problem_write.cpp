@@ -246,6 +246,11 @@ void write_all(const std::filesystem::path& path, const ProblemFile& file, Probl
     if (file.problem.shift_before.size() > 0)
         write_rows(vectors, "shift", file.problem.shift_before, order.contacts);
     if (file.problem.pull.size() > 0) write_rows(vectors, "pull", file.problem.pull, order.contacts);
+    if (file.problem.dilates()) {
+        Vector dilatancy(file.problem.blocks());
+        for (Index i = 0; i < file.problem.blocks(); ++i) dilatancy[i] = file.problem.cones[i].dilatancy;
+        write_rows(vectors, "dilatancy", dilatancy, order.contacts);
+    }
     if (kind == ProblemKind::local) {
         write_local(group, file.problem, order);
     } else {

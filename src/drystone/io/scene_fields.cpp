@@ -96,6 +96,14 @@ std::vector<TableText> general_tables() {
          "[solver]",
          "",
          {{"name", 0, "text", "\"auto\"", "one of `drystone solve --list-solvers`"},
+          {"stages", 0, "texts", "all",
+           "what `auto` tries in a step, one after the other until one solves it: `\"momentum\"` and "
+           "`\"anderson\"` (sweeps), "
+           "`\"frozen-shift\"` (sweeps under the convex law with a frozen shift), "
+           "`\"frozen-shift-interior-point\"` (up to 3000 contacts), "
+           "`\"short-cycles\"` (sweeps where much slides), `\"proof\"` (that there is no solution) and "
+           "`\"plain\"` (many sweeps), both up to 200 contacts; "
+           "law associated: `\"momentum\"`, `\"interior-point\"`, `\"proof\"`, `\"plain\"`"},
           {"law", 0, "text", "\"coulomb\"",
            "exact friction, and where a step resists, the convex law with the shift frozen near the step "
            "before: such "

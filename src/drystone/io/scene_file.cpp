@@ -54,6 +54,41 @@ std::vector<std::string> solver_names(Law law) {
     return names;
 }
 
+/// The stages of `auto`, by their names.
+void read_stages(const Table& solver, bool strict, SolveSettings& settings) {
+    const auto typed = solver.texts("stages");
+    if (!typed) return;
+    const auto fits = [&](const NamedStage& stage) {
+        const bool frozen = stage.name.starts_with("frozen-shift");
+        return (settings.law == Law::coulomb ? stage.coulomb : stage.associated) && !(strict && frozen);
+    };
+    std::vector<std::string> names;
+    for (const NamedStage& stage : brief_stages())
+        if (fits(stage)) names.emplace_back(stage.name);
+    if (!std::holds_alternative<BriefOptions>(settings.solver))
+        return solver.fault("stages", "only \"auto\" has stages", "leave out name, or stages");
+    StageList stages;
+    for (const std::string& name : *typed) {
+        const auto known = brief_stages();
+        const auto found =
+            std::find_if(known.begin(), known.end(), [&](const NamedStage& s) { return s.name == name; });
+        if (found == known.end())
+            return solver.fault("stages", fmt::format("there is no stage \"{}\"", name),
+                                suggestion(name, names));
+        if (!fits(*found))
+            return solver.fault("stages", fmt::format("\"{}\" is not for this law", name),
+                                fmt::format("use some of {}", fmt::join(names, ", ")));
+        if (stages.count == StageList::most)
+            return solver.fault("stages", fmt::format("a list of {}", typed->size()),
+                                fmt::format("name at most {}", StageList::most));
+        stages.add(found->stage);
+    }
+    if (stages.count == 0)
+        return solver.fault("stages", "an empty list solves nothing",
+                            fmt::format("name some of {}", fmt::join(names, ", ")));
+    std::get<BriefOptions>(settings.solver).stages = stages;
+}
+
 void read_solver(const Table& root, StepOptions& step, std::string& name) {
     SolveSettings& settings = step.solve;
     constexpr Wanted tolerance{"a positive number, at most 0.01; 1e-4 is usual", 0, true, loosest_tolerance};
@@ -62,7 +97,7 @@ void read_solver(const Table& root, StepOptions& step, std::string& name) {
     const auto law = solver->choice("law", {"coulomb", "coulomb-strict", "associated"}).value_or(0);
     const bool associated = law == 2;
     settings.law = associated ? Law::associated : Law::coulomb;
-    if (law == 1) std::get<BriefOptions>(settings.solver).guarded = false;
+    if (law == 1) settings.solver = BriefOptions::strict();
     settings.goal.tolerance = solver->number("tolerance", tolerance).value_or(settings.goal.tolerance);
     settings.goal.time_limit =
         solver->number("max_seconds", want::duration).value_or(settings.goal.time_limit);
@@ -83,6 +118,7 @@ void read_solver(const Table& root, StepOptions& step, std::string& name) {
             name = *typed;
         }
     }
+    read_stages(*solver, law == 1, settings);
     solver->finish();
 }
 

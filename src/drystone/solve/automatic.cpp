@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace drystone {
 
@@ -52,6 +53,11 @@ public:
         if (std::isfinite(goal_.time_limit))
             late_ = W_.largest(timer_.seconds() >= goal_.time_limit ? 1 : 0) > 0;
         return solved || late_;
+    }
+
+    /// Runs sweeps from `start`, likewise.
+    bool sweep(Law law, const GaussSeidelOptions& options, const Vector& start) {
+        return run([&](const Goal& g, Vector& x) { return gauss_seidel(W_, law, options, g, x); }, start);
     }
 
     /// Runs a solver of the convex law with the shift frozen at `shift` from the best iterate; true when the work is over.
@@ -160,160 +166,295 @@ SolveReport by_factors(const Delassus& W, bool guarded, const Goal& goal, Vector
 
 }  // namespace
 
-SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal,
-                       const Vector& start, Vector& r) {
-    const ConeProblem& p = W.problem();
-    Stages stages(W, goal, start);
-    const bool factorisable = (W.whitened() ? p.dofs() : p.rows()) <= options.largest_factorisation;
-    auto momentum = [&](int sweeps, int longest_cycle, double blow_up) {
-        return [&W, law, gs = with_momentum(sweeps, longest_cycle, blow_up)](const Goal& g, Vector& x) {
-            return gauss_seidel(W, law, gs, g, x);
-        };
-    };
-    const int patient = sweeps_for(W, options.first_stage_visits, options.first_stage_sweeps);
-    if (law == Law::coulomb && !start.isZero(0)) {
-        if (stages.run(momentum(options.warm_sweeps, 150, 2), start)) return stages.finish(r);
-        GaussSeidelOptions secant = with_momentum(options.secant_sweeps, 150, 2);
+namespace {
+
+/// The stages for a problem by itself, each a function that is true when the work is over.
+class AutoStages {
+public:
+    AutoStages(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal, const Vector& start)
+        : W_(W),
+          p_(W.problem()),
+          law_(law),
+          options_(options),
+          start_(start),
+          stages_(W, goal, start),
+          warm_(law == Law::coulomb && !start.isZero(0)),
+          factorisable_((W.whitened() ? p_.dofs() : p_.rows()) <= options.largest_factorisation),
+          newton_fits_(law == Law::coulomb && factorisable_ && !p_.dilates()),
+          small_(factorisable_ && p_.blocks() <= options.small_problem),
+          patient_(sweeps_for(W, options.first_stage_visits, options.first_stage_sweeps)) {}
+
+    SolveReport run(Vector& r) {
+        using S = AutoStages;
+        // The law's own convex solver ends the list of the associated law.
+        constexpr std::array list{
+            // from a start that is near a solution
+            &S::momentum_from_near, &S::anderson_from_near, &S::newton_from_near,
+            // from any
+            &S::momentum, &S::proof, &S::interior_point, &S::short_cycles, &S::momentum_from_centre,
+            &S::newton_from_best, &S::newton_from_centre,
+            // slow and sure, where they cost little. Sweeps first: the sums of a factorisation, and with them what becomes of a fixed point that hardly
+            // converges, differ from processor to processor
+            &S::cadoux_by_sweeps, &S::cadoux_by_factors, &S::alternating_directions, &S::plain};
+        for (const auto stage : list)
+            if ((this->*stage)()) break;
+        return stages_.finish(r);
+    }
+
+private:
+    bool momentum_from_near() {
+        return warm_ && stages_.sweep(law_, with_momentum(options_.warm_sweeps, 150, 2), start_);
+    }
+    bool anderson_from_near() {
+        GaussSeidelOptions secant = with_momentum(options_.secant_sweeps, 150, 2);
         secant.acceleration = Acceleration::anderson;
         secant.anderson_sweeps = 10;
-        const auto anderson = [&](const Goal& g, Vector& x) { return gauss_seidel(W, law, secant, g, x); };
-        if (stages.run(anderson, stages.best())) return stages.finish(r);
-        const auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, {}, g, x); };
-        if (factorisable && stages.run(second_order, start)) return stages.finish(r);
+        return warm_ && stages_.sweep(law_, secant, stages_.best());
     }
-    if (stages.run(momentum(factorisable ? patient : 1'000'000, 150, 2), start)) return stages.finish(r);
-    if (factorisable) {
+    bool newton_from_near() { return warm_ && newton_fits_ && second_order({}, start_); }
+
+    bool momentum() {
+        return stages_.sweep(law_, with_momentum(factorisable_ ? patient_ : 1'000'000, 150, 2), start_);
+    }
+    bool proof() {
         Vector certificate;
-        if (stages.residual() > 1e-3 && prove_infeasible(W, law, certificate)) {
-            stages.infeasible(describe_infeasibility(W, certificate));
-            return stages.finish(r);
-        }
-        const Vector cold = p.pull_impulse();
-        if (law == Law::associated) {
-            stages.run([&](const Goal& g, Vector& x) { return interior_point(W, law, {}, g, x); }, cold);
-            return stages.finish(r);
-        }
-        // Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
-        if (stages.run(momentum(patient, 80, INFINITY), cold)) return stages.finish(r);
-        // Another branch of solutions: from the centre of the associated law's.
-        Vector centre = cold;
+        if (!factorisable_ || !(stages_.residual() > 1e-3) || !prove_infeasible(W_, law_, certificate))
+            return false;
+        stages_.infeasible(describe_infeasibility(W_, certificate));
+        return true;
+    }
+    bool interior_point() {
+        if (law_ != Law::associated || !factorisable_) return false;
+        stages_.run([&](const Goal& g, Vector& x) { return drystone::interior_point(W_, law_, {}, g, x); },
+                    p_.pull_impulse());
+        return true;
+    }
+    /// Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
+    bool short_cycles() {
+        return factorisable_ && stages_.sweep(law_, with_momentum(patient_, 80, INFINITY), p_.pull_impulse());
+    }
+    /// Another branch of solutions: from the centre of the associated law's.
+    bool momentum_from_centre() {
+        if (!factorisable_) return false;
+        Vector centre = p_.pull_impulse();
         Goal loose;
         loose.tolerance = 1e-6;
-        loose.time_limit = stages.seconds_left();
-        interior_point(W, Law::associated, {}, loose, centre);
-        Vector from_centre;
-        auto again = [&](const Goal& g, Vector& x) {
-            SolveReport report = momentum(2 * patient, 150, 2)(g, x);
-            from_centre = x;
-            report.solver += " from the associated law";
-            return report;
-        };
-        if (stages.run(again, centre)) return stages.finish(r);
-        // Second order, from the best so far, and from that other branch.
-        NewtonOptions from_best;
-        from_best.warm_up_momentum = 0;
-        auto second_order = [&](const Goal& g, Vector& x) { return newton(W, law, from_best, g, x); };
-        const Vector best = stages.best();
-        if (stages.run(second_order, best)) return stages.finish(r);
-        if (best != from_centre && stages.run(second_order, from_centre)) return stages.finish(r);
+        loose.time_limit = stages_.seconds_left();
+        drystone::interior_point(W_, Law::associated, {}, loose, centre);
+        return stages_.run(
+            [&](const Goal& g, Vector& x) {
+                SolveReport report = gauss_seidel(W_, law_, with_momentum(2 * patient_, 150, 2), g, x);
+                from_centre_ = x;
+                report.solver += " from the associated law";
+                return report;
+            },
+            centre);
     }
-    // The slow and sure, where they cost little.
-    if (factorisable && p.blocks() <= options.small_problem) {
-        const auto cadoux = [&](const ConvexSolver& inner) {
-            return
-                [&W, law, inner](const Goal& g, Vector& x) { return fixed_point(W, law, {}, inner, g, x); };
-        };
-        // Sweeps first: the sums of a factorisation, and with them what becomes of a fixed point that hardly converges, differ from processor to
-        // processor.
-        const ConvexSolver sweeping = [patient](const Delassus& frozen, const Goal& inner, Vector& y) {
-            return gauss_seidel(frozen, Law::associated, with_momentum(patient, 150, 2), inner, y);
-        };
-        const ConvexSolver factorising = [](const Delassus& frozen, const Goal& inner, Vector& y) {
-            return interior_point(frozen, Law::associated, {}, inner, y);
-        };
-        if (stages.run(cadoux(sweeping), p.pull_impulse())) return stages.finish(r);
-        if (stages.run(cadoux(factorising), stages.best())) return stages.finish(r);
-        if (stages.run([&](const Goal& g, Vector& x) { return admm(W, law, {}, g, x); }, stages.best()))
-            return stages.finish(r);
+    bool newton_from_best() {
+        best_by_sweeps_ = stages_.best();
+        return newton_fits_ && second_order(without_warm_up(), best_by_sweeps_);
     }
-    const int slow =
-        static_cast<int>(std::min(1e6, 5 * options.first_stage_visits /
-                                           static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()))));
-    auto plain = [&](const Goal& g, Vector& x) {
+    bool newton_from_centre() {
+        return newton_fits_ && best_by_sweeps_ != from_centre_ &&
+               second_order(without_warm_up(), from_centre_);
+    }
+
+    bool cadoux_by_sweeps() {
+        const auto sweeping = [this](const Delassus& frozen, const Goal& inner, Vector& y) {
+            return gauss_seidel(frozen, Law::associated, with_momentum(patient_, 150, 2), inner, y);
+        };
+        return small_ && cadoux(sweeping, p_.pull_impulse());
+    }
+    bool cadoux_by_factors() {
+        const auto factorising = [](const Delassus& frozen, const Goal& inner, Vector& y) {
+            return drystone::interior_point(frozen, Law::associated, {}, inner, y);
+        };
+        return small_ && cadoux(factorising, stages_.best());
+    }
+    bool alternating_directions() {
+        return small_ && stages_.run([&](const Goal& g, Vector& x) { return admm(W_, law_, {}, g, x); },
+                                     stages_.best());
+    }
+    bool plain() {
+        const auto blocks = static_cast<double>(std::max<std::int64_t>(1, W_.total_blocks()));
         GaussSeidelOptions gs;
-        gs.max_iterations = slow;
-        gs.patience = slow / 2;
-        return gauss_seidel(W, law, gs, g, x);
-    };
-    stages.run(plain, stages.best());
-    return stages.finish(r);
+        gs.max_iterations = static_cast<int>(std::min(1e6, 5 * options_.first_stage_visits / blocks));
+        gs.patience = gs.max_iterations / 2;
+        return stages_.sweep(law_, gs, stages_.best());
+    }
+
+    bool second_order(const NewtonOptions& options, const Vector& start) {
+        return stages_.run([&](const Goal& g, Vector& x) { return newton(W_, law_, options, g, x); }, start);
+    }
+    bool cadoux(const ConvexSolver& inner, const Vector& start) {
+        return stages_.run([&](const Goal& g, Vector& x) { return fixed_point(W_, law_, {}, inner, g, x); },
+                           start);
+    }
+    static NewtonOptions without_warm_up() {
+        NewtonOptions options;
+        options.warm_up_momentum = 0;
+        return options;
+    }
+
+    const Delassus& W_;
+    const ConeProblem& p_;
+    Law law_;
+    const AutoOptions& options_;
+    const Vector& start_;
+    Stages stages_;
+    bool warm_, factorisable_, newton_fits_, small_;
+    int patient_;
+    Vector from_centre_, best_by_sweeps_;
+};
+
+}  // namespace
+
+SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal,
+                       const Vector& start, Vector& r) {
+    return AutoStages(W, law, options, goal, start).run(r);
 }
+
+std::span<const NamedStage> brief_stages() {
+    using enum BriefStage;
+    static constexpr std::array<NamedStage, 8> stages{{
+        {momentum, "momentum", true, true},
+        {anderson, "anderson", true, false},
+        {short_cycles, "short-cycles", true, false},
+        {frozen_shift, "frozen-shift", true, false},
+        {frozen_shift_interior_point, "frozen-shift-interior-point", true, false},
+        {interior_point, "interior-point", false, true},
+        {proof, "proof", true, true},
+        {plain, "plain", true, true},
+    }};
+    return stages;
+}
+
+namespace {
+
+/// The stages of a time step, each a function that is true when the work is over.
+class BriefStages {
+public:
+    BriefStages(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal,
+                const Vector& start)
+        : W_(W),
+          law_(law),
+          options_(options),
+          stages_(W, goal, start),
+          warm_(W.largest(start.isZero(0) ? 0 : 1) > 0),  // all ranks or none
+          bonded_(W.largest(W.problem().pull.size() > 0 ? 1 : 0) > 0),
+          small_(W.total_blocks() <= options.small_problem),
+          factorisable_(W.total_blocks() <= options.largest_factorisation),
+          patient_(sweeps_for(W, options.most_visits, options.least_sweeps)) {}
+
+    SolveReport run(Vector& r, Vector& shift) {
+        for (const BriefStage stage : in_order())
+            if (run(stage)) break;
+        shift = stages_.shift();
+        return stages_.finish(r);
+    }
+
+private:
+    /// Those for the law. A frozen shift may open what slides by more than a bond bears: where there are bonds it comes last of all sweeps.
+    [[nodiscard]] StageList in_order() const {
+        StageList list, later;
+        for (const BriefStage stage : options_.stages) {
+            const NamedStage& named = brief_stages()[static_cast<std::size_t>(stage)];
+            if (!(law_ == Law::coulomb ? named.coulomb : named.associated)) continue;
+            const bool frozen =
+                stage == BriefStage::frozen_shift || stage == BriefStage::frozen_shift_interior_point;
+            if (frozen && bonded_) {
+                later.add(stage);
+                continue;
+            }
+            list.add(stage);
+            if (stage == BriefStage::short_cycles)
+                for (const BriefStage s : std::exchange(later, {})) list.add(s);
+        }
+        for (const BriefStage s : later) list.add(s);
+        return list;
+    }
+
+    bool run(BriefStage stage) {
+        switch (stage) {
+            case BriefStage::momentum:
+                return stages_.sweep(law_, hurried(with_momentum(patient_, 150, 2), options_.exact_sweeps),
+                                     stages_.best());
+            case BriefStage::anderson: {
+                GaussSeidelOptions gs = hurried(with_momentum(patient_, 150, 2), options_.secant_sweeps);
+                gs.acceleration = Acceleration::anderson;
+                return warm_ && stages_.sweep(law_, gs, stages_.best());
+            }
+            case BriefStage::short_cycles:
+                return stages_.sweep(law_, with_momentum(patient_, 80, INFINITY), stages_.best());
+            case BriefStage::frozen_shift:
+                return frozen_shift();
+            case BriefStage::frozen_shift_interior_point:
+                return factorisable_ &&
+                       stages_.run_frozen(
+                           [&](const Goal& g, Vector& x) { return by_factors(W_, true, g, x); }, frozen());
+            case BriefStage::interior_point:
+                return factorisable_ &&
+                       stages_.run([&](const Goal& g, Vector& x) { return by_factors(W_, false, g, x); },
+                                   stages_.best());
+            case BriefStage::proof:
+                return is_crushed();
+            case BriefStage::plain: {
+                GaussSeidelOptions gs;
+                gs.max_iterations = 20'000;
+                gs.patience = 10'000;
+                return small_ && stages_.sweep(law_, gs, stages_.best());
+            }
+        }
+        return false;
+    }
+
+    /// Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Where the guarded law follows, both are given up as soon as the goal
+    /// is out of reach.
+    [[nodiscard]] GaussSeidelOptions hurried(GaussSeidelOptions gs, int sweeps) const {
+        constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
+        if (law_ == Law::associated || bonded_ || !options_.guarded()) return gs;
+        gs.max_iterations = sweeps;
+        gs.horizon = foresight * sweeps;
+        return gs;
+    }
+
+    /// The guarded shift of the best iterate under the exact law.
+    [[nodiscard]] Vector frozen() const { return guarded_shift(W_, stages_.best()); }
+    bool frozen_shift() {
+        const Vector shift = frozen();
+        const Delassus convex = W_.with_frozen_shift(shift);
+        GaussSeidelOptions sure = with_momentum(factorisable_ ? patient_ : 4 * patient_, 150, 2);
+        sure.patience = patient_;  // it converges, however slowly
+        const auto sweeping = [&](const Goal& g, Vector& x) {
+            return gauss_seidel(convex, Law::associated, sure, g, x);
+        };
+        return stages_.run_frozen(sweeping, shift);
+    }
+
+    /// A search that is quick where the problem is small, and in vain where the residual is.
+    bool is_crushed() {
+        const double hopeless = std::exchange(proof_tried_, true) ? 1e-3 : 1e-2;
+        Vector certificate;
+        if (!small_ || W_.exchange() != nullptr || !(stages_.residual() > hopeless)) return false;
+        if (!prove_infeasible(W_, law_, certificate)) return false;
+        stages_.infeasible(describe_infeasibility(W_, certificate));
+        return true;
+    }
+
+    const Delassus& W_;
+    Law law_;
+    const BriefOptions& options_;
+    Stages stages_;
+    bool warm_, bonded_, small_, factorisable_;
+    bool proof_tried_ = false;
+    int patient_;
+};
+
+}  // namespace
 
 SolveReport solve_brief(const Delassus& W, Law law, const BriefOptions& options, const Goal& goal,
                         const Vector& start, Vector& r, Vector& shift) {
-    constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
-    Stages stages(W, goal, start);
-    const bool small = W.total_blocks() <= options.small_problem;
-    const int patient = sweeps_for(W, options.most_visits, options.least_sweeps);
-    const auto sweeps = [&](const GaussSeidelOptions& gs) {
-        return [&W, law, gs](const Goal& g, Vector& x) { return gauss_seidel(W, law, gs, g, x); };
-    };
-    const auto finish = [&] {
-        shift = stages.shift();
-        return stages.finish(r);
-    };
-    // True if there is no solution: a search that is quick where the problem is small, and in vain where the residual is.
-    const auto crushed = [&](double residual) {
-        Vector certificate;
-        if (!small || W.exchange() != nullptr || !(stages.residual() > residual)) return false;
-        if (!prove_infeasible(W, law, certificate)) return false;
-        stages.infeasible(describe_infeasibility(W, certificate));
-        return true;
-    };
-    const bool factorisable = W.total_blocks() <= options.largest_factorisation;
-    const auto factorising = [&](const Goal& g, Vector& x) {
-        return by_factors(W, law == Law::coulomb, g, x);
-    };
-    if (law == Law::associated) {
-        if (stages.run(sweeps(with_momentum(patient, 150, 2)), start)) return finish();
-    } else {
-        // Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Both are given up as soon as the goal is out of reach.
-        // A frozen shift may open what slides by more than a bond bears: where there are bonds it comes last.
-        const bool bonded = W.largest(W.problem().pull.size() > 0 ? 1 : 0) > 0,
-                   soon = options.guarded && !bonded;
-        GaussSeidelOptions exact = with_momentum(soon ? options.exact_sweeps : patient, 150, 2);
-        if (soon) exact.horizon = foresight * exact.max_iterations;
-        if (stages.run(sweeps(exact), start)) return finish();
-        if (W.largest(start.isZero(0) ? 0 : 1) > 0) {  // all ranks or none
-            exact.acceleration = Acceleration::anderson;
-            exact.max_iterations = soon ? options.secant_sweeps : patient;
-            if (soon) exact.horizon = foresight * exact.max_iterations;
-            if (stages.run(sweeps(exact), stages.best())) return finish();
-        }
-        if (crushed(1e-2)) return finish();
-        const auto short_cycles = sweeps(with_momentum(patient, 80, INFINITY));
-        if (!soon && stages.run(short_cycles, stages.best())) return finish();
-        if (options.guarded) {
-            const Vector frozen = guarded_shift(W, stages.best());
-            const Delassus convex = W.with_frozen_shift(frozen);
-            GaussSeidelOptions sure = with_momentum(factorisable ? patient : 4 * patient, 150, 2);
-            sure.patience = patient;  // it converges, however slowly
-            const auto sweeping = [&](const Goal& g, Vector& x) {
-                return gauss_seidel(convex, Law::associated, sure, g, x);
-            };
-            if (stages.run_frozen(sweeping, frozen)) return finish();
-            if (factorisable && stages.run_frozen(factorising, frozen)) return finish();
-        }
-        if (soon && stages.run(short_cycles, stages.best())) return finish();
-    }
-    if (crushed(1e-3)) return finish();
-    if (law == Law::associated && factorisable && stages.run(factorising, stages.best())) return finish();
-    if (!small) return finish();
-    GaussSeidelOptions plain;
-    plain.max_iterations = 20'000;
-    plain.patience = 10'000;
-    stages.run(sweeps(plain), stages.best());
-    return finish();
+    return BriefStages(W, law, options, goal, start).run(r, shift);
 }
 
 }  // namespace drystone

@@ -3,6 +3,12 @@
 
 #include "drystone/solve/report.hpp"
 
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
 namespace drystone {
 
 /// For a problem by itself: picks a solver and falls back on others when it stalls; the report says which and why.
@@ -21,16 +27,61 @@ struct AutoOptions {
     Index largest_factorisation = 150'000;
 };
 
+/// What a list for time steps is made of. Each is bounded in sweeps; the next one begins with the best iterate so far.
+enum class BriefStage : std::uint8_t {
+    momentum,      ///< sweeps with momentum, from the step before
+    anderson,      ///< sweeps by Anderson's method, where there is a step before
+    short_cycles,  ///< sweeps with momentum in cycles that are never cut off, for many sliding contacts
+    frozen_shift,  ///< sweeps under the guarded convex law (solve/guarded.hpp): the answer says so
+    frozen_shift_interior_point,  ///< the same by the interior point, up to `largest_factorisation` blocks
+    interior_point,               ///< associated law, up to as many
+    proof,                        ///< up to `small_problem` blocks: is there no solution?
+    plain,                        ///< up to as many: sweeps, slow and sure
+};
+
+struct NamedStage {
+    BriefStage stage;
+    std::string_view name;
+    bool coulomb, associated;  ///< laws that it is for; with the other it is left out
+};
+/// Every stage, by the name that a scene can give.
+std::span<const NamedStage> brief_stages();
+
+/// A few stages in their order.
+struct StageList {
+    static constexpr int most = 12;
+    std::array<BriefStage, most> stage = {};
+    int count = 0;
+
+    StageList() = default;
+    StageList(std::initializer_list<BriefStage> stages) {
+        for (const BriefStage s : stages) add(s);
+    }
+    void add(BriefStage s) { stage[count++] = s; }
+    [[nodiscard]] const BriefStage* begin() const { return stage.data(); }
+    [[nodiscard]] const BriefStage* end() const { return stage.data() + count; }
+    [[nodiscard]] bool has(BriefStage s) const { return std::find(begin(), end(), s) != end(); }
+};
+
 /// For a time step: bounded in sweeps, the same bits whatever solves, and nearly always an answer that the referee confirms.
-///   exact law:       sweeps from the step before, with momentum, then by Anderson's method; then the guarded convex law
-///                    (solve/guarded.hpp), from the best of these: by sweeps, and by the interior point where these take too long.
-///   associated law:  sweeps with momentum, and then likewise.
-/// Where there are few contacts, more sweeps, and a proof where there is no solution.
 struct BriefOptions {
-    bool guarded = true;  ///< false: the exact law or nothing, and then more sweeps for it
-    int exact_sweeps =
-        150;  ///< at most, with momentum, under the exact law before the guarded law takes over
-    int secant_sweeps = 60;     ///< and so many by Anderson's method
+    using enum BriefStage;
+    /// Those of the law are tried in this order. Where contacts bear pulls, frozen shifts come after all other sweeps.
+    StageList stages = {momentum,     anderson, proof,          frozen_shift, frozen_shift_interior_point,
+                        short_cycles, proof,    interior_point, plain};
+    /// The exact law or nothing, and more sweeps for it.
+    static BriefOptions strict() {
+        BriefOptions options;
+        options.stages = {momentum, anderson, proof, short_cycles, proof, interior_point, plain};
+        return options;
+    }
+    /// True if it may end with a frozen shift.
+    [[nodiscard]] bool guarded() const {
+        return stages.has(frozen_shift) || stages.has(frozen_shift_interior_point);
+    }
+
+    /// At most so many sweeps with momentum under the exact law, and by Anderson's method, where a frozen shift follows.
+    int exact_sweeps = 150, secant_sweeps = 60;
     double most_visits = 1e7;   ///< visits of blocks that every other stage may spend
     int least_sweeps = 3000;    ///< but at least so many sweeps, whatever the size
     Index small_problem = 200;  ///< blocks

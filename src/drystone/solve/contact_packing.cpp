@@ -150,6 +150,7 @@ ContactSweeps::Geometry ContactSweeps::geometry_of(Index i) const {
     const Cone& cone = p.cones[i];
     const bool torques = is_wrench(cone, m_);
     if (!g.fits || (!torques && !is_contact(cone, m_))) return Kind::other;
+    if (!associated_ && cone.dilatancy > 0) return Kind::other;
     const bool balls = is_ball(g.a, g.arm_a, g.normal) && is_ball(g.b, g.arm_b, g.normal);
     if (compliant_) {
         const auto C = p.compliance.segment(p.offset[i], cone.dim);

@@ -47,7 +47,7 @@ ElasticFace face_of(const Cone& cone, const FaceData& data, Law law) {
     for (int j = 0; j < groups.count; ++j) {
         const ConeGroup& g = groups.group[j];
         speed[j] = norm(data.u, g);
-        if (law == Law::associated && !std::isinf(g.mu)) opening -= g.mu * speed[j];
+        if (!std::isinf(g.mu)) opening -= cone.dilatancy_by(law) * g.mu * speed[j];
     }
     face.normal = !(opening > data.tolerance && opening > data.stiffness * data.r[0]);
     for (int j = 0; j < groups.count; ++j) {

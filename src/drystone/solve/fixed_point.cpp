@@ -75,10 +75,13 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
     std::optional<Delassus> tresca;
     if (!cadoux) {
         for (Index i = 0; i < p.blocks(); ++i) {
-            if (p.cones[i].kind == ConeKind::wrench) {
-                monitor.stop(Status::invalid,
-                             "Haslinger's fixed point knows one friction disc per block; block " +
-                                 std::to_string(i) + " has rolling friction: use Cadoux's");
+            const bool wrench = p.cones[i].kind == ConeKind::wrench;
+            if (wrench || p.cones[i].dilatancy > 0) {
+                monitor.stop(
+                    Status::invalid,
+                    "Haslinger's fixed point knows one friction disc per block and no dilatancy; block " +
+                        std::to_string(i) + (wrench ? " has rolling friction" : " dilates") +
+                        ": use Cadoux's");
                 return monitor.finish(name, r);
             }
         }

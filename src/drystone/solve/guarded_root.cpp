@@ -313,7 +313,7 @@ void solve_discs(DiscProblem<S>& p) {
 /// (r_N > 0, or nothing) and receives the answer.
 template <class S>
 ActiveSet guarded_root(int n, const SmallMatrix<S>& W, const SmallVector<S>& b, const ConeGroups& groups,
-                       Law law, S tolerance, SmallVector<S>& r) {
+                       S dilatancy, S tolerance, SmallVector<S>& r) {
     DiscProblem<S> p;
     p.d = n - 1;
     p.groups = groups;
@@ -330,7 +330,7 @@ ActiveSet guarded_root(int n, const SmallMatrix<S>& W, const SmallVector<S>& b, 
         for (int i = 0; i < p.d; ++i)
             p.eigenvalue[i] = std::max(diagonal[i][i], std::numeric_limits<S>::epsilon() / 2 * largest);
     }
-    // Normal velocity (less the opening of the associated law) with the best x for y.
+    // Normal velocity (less the opening by dilatancy) with the best x for y.
     auto phi = [&](S y) {
         S normal = W[0][0] * y + b[0];
         if (p.d == 0) return normal;
@@ -350,8 +350,9 @@ ActiveSet guarded_root(int n, const SmallMatrix<S>& W, const SmallVector<S>& b, 
             solve_discs(p);
         }
         for (int i = 0; i < p.d; ++i) normal += W[i + 1][0] * p.x[i];
-        if (law == Law::associated) {
-            for (int j = 0; j < groups.count; ++j) normal -= S(groups.group[j].mu) * p.velocity[j];
+        if (dilatancy > 0) {
+            for (int j = 0; j < groups.count; ++j)
+                normal -= dilatancy * S(groups.group[j].mu) * p.velocity[j];
         }
         return normal;
     };
@@ -452,7 +453,7 @@ ActiveSet solve_in(const Cone& cone, const BlockMatrix& W, const BlockVector& b,
         }
     }
     x[0] = S(r[0]);
-    const ActiveSet found = guarded_root<S>(d, K, bk, limited, law, S(tolerance), x);
+    const ActiveSet found = guarded_root<S>(d, K, bk, limited, S(cone.dilatancy_by(law)), S(tolerance), x);
     r.setZero();
     for (int i = 0; i < d; ++i) r[kept[i]] = static_cast<double>(x[i]);
     if (n > 0) {

@@ -14,8 +14,9 @@ Cone recession_cone(const Cone& cone, Law law) {
         const bool down = std::isinf(cone.coefficient[0]), up = std::isinf(cone.coefficient[1]);
         out.coefficient = {down ? cone.coefficient[0] : 0.0, up ? cone.coefficient[1] : 0.0, 0.0};
     }
-    if (law == Law::coulomb && out.has_axis()) {
-        for (double& mu : out.coefficient) mu = std::isinf(mu) ? mu : 0.0;
+    if (out.has_axis()) {
+        // A velocity that opens by the dilatancy may be shifted into the dual cone; no other.
+        for (double& mu : out.coefficient) mu = std::isinf(mu) ? mu : cone.dilatancy_by(law) * mu;
     }
     return out;
 }

@@ -20,6 +20,7 @@
 //               solution: the shift s(u) can make room for any sliding velocity. So r must be frictionless: r_T = 0 in every
 //               group with a finite coefficient. V(0) not empty is sufficient for a solution, not necessary; between the two
 //               nothing is proved and no solver here says "infeasible".
+//               With a dilatancy, u_N >= sum_j zeta_j |u_j| is necessary, and r_T may be as large as zeta_j r_N.
 #pragma once
 
 #include "drystone/cone/delassus.hpp"

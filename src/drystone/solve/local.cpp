@@ -100,7 +100,7 @@ bool eliminate(double (&M)[max_block][max_block], double (&y)[max_block], int n)
 }
 
 /// Newton on the optimality system of an active set, from r: u_j = 0 where a disc is free; |r_j| = radius_j and no velocity
-/// across r_j where it is pressed; u_N = 0 (less the opening of the associated law), or r_N = 0. The multipliers, which may
+/// across r_j where it is pressed; u_N = 0 (less the opening by dilatancy), or r_N = 0. The multipliers, which may
 /// span many decades, are eliminated, and no condition number is squared, so this also removes what rounding left in a
 /// nested solve. With `adapt` discs are pressed when they overflow and freed when their velocity would pull.
 /// r receives the best point met, whose local error is returned.
@@ -108,7 +108,7 @@ double active_set_newton(const Cone& cone, const BlockMatrix& W, const BlockVect
                          ActiveSet active, bool adapt, int steps, BlockVector& r) {
     const int d = static_cast<int>(r.size());
     const ConeGroups groups = groups_of(cone);
-    const double stiffness = W.trace() / d;
+    const double stiffness = W.trace() / d, opening = cone.dilatancy_by(law);
     BlockVector x = r;
     double best = infinity, previous = infinity;
     int worse = 0;
@@ -167,10 +167,11 @@ double active_set_newton(const Cone& cone, const BlockMatrix& W, const BlockVect
             for (int i = g.start; i < end; ++i) {
                 for (int c = 0; c < d; ++c) eW[c] += e[i] * W(i, c);
             }
-            if (law == Law::associated && !active.open) {
-                F[0] += g.mu * along;
-                for (int c = 0; c < d; ++c) M[0][c] += g.mu * eW[c];
-                for (int i = g.start; i < end; ++i) M[0][i] += g.mu * (u[i] - along * e[i]) / length;
+            if (opening > 0 && !active.open) {
+                const double zeta = opening * g.mu;
+                F[0] += zeta * along;
+                for (int c = 0; c < d; ++c) M[0][c] += zeta * eW[c];
+                for (int i = g.start; i < end; ++i) M[0][i] += zeta * (u[i] - along * e[i]) / length;
             }
             // Rows: the velocity across e, plus the missing radius along e.
             for (int i = g.start; i < end; ++i) {
@@ -368,7 +369,7 @@ bool solve_wrench(const Cone& cone, const BlockMatrix& W, const BlockVector& b, 
 
 bool solve_hybrid(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law, BlockVector& r) {
     if (cone.kind == ConeKind::wrench) return solve_wrench(cone, W, b, law, r);
-    if (cone.kind == ConeKind::second_order && law == Law::coulomb && cone.mu() > 0 &&
+    if (cone.kind == ConeKind::second_order && cone.dilatancy_by(law) == 0 && cone.mu() > 0 &&
         !std::isinf(cone.mu())) {
         const BlockVector start = r;
         const double alpha = solve_sliding_quartic(cone.mu(), W, b, r);
@@ -456,8 +457,10 @@ bool solve_local(const Cone& cone, const BlockMatrix& W, const BlockVector& b, L
             if (!has_jordan_product) return solve_hybrid(cone, W, b, law, r);
             return newton(cone, W, b, law, true, Damping::optimistic, r);
         case LocalSolver::alart_curnier:
+            if (cone.dilatancy > 0) return solve_hybrid(cone, W, b, law, r);
             return newton(cone, W, b, law, false, Damping::none, r);
         case LocalSolver::damped_alart_curnier:
+            if (cone.dilatancy > 0) return solve_hybrid(cone, W, b, law, r);
             return newton(cone, W, b, law, false, Damping::line_search, r);
         default:
             return solve_frictionless(W, b, options, r);

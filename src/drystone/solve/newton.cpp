@@ -195,6 +195,11 @@ SolveReport newton(const Delassus& W, Law law, const NewtonOptions& options, con
                      "Newton is for the exact law; use the interior point for the associated one");
         return monitor.finish("newton", r);
     }
+    if (W.problem().dilates()) {
+        monitor.stop(Status::invalid,
+                     "Newton is for blocks without dilatancy; use sweeps or Cadoux's fixed point");
+        return monitor.finish("newton", r);
+    }
     GaussSeidelOptions sweeps;
     const Goal warm_goal{goal.tolerance, goal.measure, 0.5 * goal.time_limit, {}};
     if (options.warm_up_momentum > 0) {

@@ -86,7 +86,7 @@ std::vector<const NamedSolver*> solvers_for(Law law) {
 std::string Run::status() const { return readable ? drystone::name_of(report.status) : "unreadable"; }
 
 std::string Run::solver() const {
-    return requested == "auto" && !report.solver.empty() ? report.solver : requested;
+    return requested == "auto" && !report.solver.empty() ? std::string(report.solver) : requested;
 }
 
 bool Run::judged() const { return readable && report.status != Status::invalid; }

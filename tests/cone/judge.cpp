@@ -227,7 +227,7 @@ TEST(Judge, NoBodyHidesFromItBehindOthers) {
     // The first is stopped, the second falls through the floor: heavy beside light, fast beside slow, and one among many.
     for (const std::pair<double, double>& first :
          {std::pair(1e9, 1.0), std::pair(1.0, 1e4), std::pair(1e6, 1e5)}) {
-        const Residual r = judged(falling({first, {1e-3, 1.0}}), Vector{{first.first * first.second, 0.0}});
+        const Residual r = judged(falling({first, {1e-3, 1.0}}), Vector(Eigen::Vector2d(first.first * first.second, 0.0)));
         EXPECT_DOUBLE_EQ(r.law.worst, 1);
         EXPECT_DOUBLE_EQ(r.law.velocity, 1);
         EXPECT_GE(r.value, 0.05);
@@ -247,7 +247,7 @@ TEST(Judge, PullsOfCohesionAreNotAtStake) {
         ConeProblem p = falling({{1.0, 0.01}, {1.0, 0.01}});
         p.f.array() -= glue;
         p.pull = Vector::Constant(2, glue);
-        const Residual r = judged(p, Vector{{0.01 + glue, 0.009 + glue}});
+        const Residual r = judged(p, Vector(Eigen::Vector2d(0.01 + glue, 0.009 + glue)));
         EXPECT_NEAR(r.law.worst, 0.1, 1e-7 * (1 + 1e-6 * glue)) << glue;
         EXPECT_NEAR(r.law.velocity, 0.001, 1e-9 * (1 + 1e-6 * glue)) << glue;
     }
@@ -259,14 +259,14 @@ TEST(Judge, SlidingIsNotAtStake) {
         ConeProblem p;
         p.only().dim = 2;
         p.only().count = 1;
-        p.f = Vector{{-0.01, speed}};
+        p.f = Vector(Eigen::Vector2d(-0.01, speed));
         p.w = Vector::Zero(2);
         p.only().mass = BlockInverseMass{{1, 0, 0, 1}};
         p.add_block(Cone::second_order(2, 0.5));
         p.add_entry(0, std::vector<double>{1, 0, 0, 1});
-        EXPECT_LT(judged(p, Vector{{0.01, -0.005}}).value, 1e-9) << speed;
-        EXPECT_GT(judged(p, Vector{{0.0, 0.0}}).value, 0.05) << speed;
-        EXPECT_GT(judged(p, Vector{{0.01, 0.0}}).value, 0.01) << speed;
+        EXPECT_LT(judged(p, Vector(Eigen::Vector2d(0.01, -0.005))).value, 1e-9) << speed;
+        EXPECT_GT(judged(p, Vector(Eigen::Vector2d(0.0, 0.0))).value, 0.05) << speed;
+        EXPECT_GT(judged(p, Vector(Eigen::Vector2d(0.01, 0.0))).value, 0.01) << speed;
     }
 }
 
@@ -275,7 +275,7 @@ TEST(Judge, RoundingIsNoError) {
     ConeProblem p;
     p.only().dim = 1;
     p.only().count = 2;
-    p.f = Vector{{100.0, 100.0 + 2e-14}};
+    p.f = Vector(Eigen::Vector2d(100.0, 100.0 + 2e-14));
     p.w = Vector::Zero(1);
     p.only().mass = BlockInverseMass{{1, 1}};
     const double one = 1, minus = -1;

@@ -87,8 +87,9 @@ void expect_same_mass(const ConeProblem& a, const ConeProblem& b) {
         ASSERT_EQ(block->blocks.size(), other.size());
         const std::size_t size = static_cast<std::size_t>(a.only().dim) * a.only().dim;
         for (std::size_t first = 0; first < other.size(); first += size) {
-            const Eigen::Map<const Vector> x(block->blocks.data() + first, static_cast<Eigen::Index>(size));
-            const Eigen::Map<const Vector> y(other.data() + first, static_cast<Eigen::Index>(size));
+            const Eigen::Map<const Eigen::VectorXd> x(block->blocks.data() + first,
+                                                      static_cast<Eigen::Index>(size));
+            const Eigen::Map<const Eigen::VectorXd> y(other.data() + first, static_cast<Eigen::Index>(size));
             ASSERT_LE((x - y).norm(), 1e-13 * x.norm()) << "body " << first / size;
         }
     } else if (const auto* sparse = std::get_if<SparseMass>(&a.only().mass)) {

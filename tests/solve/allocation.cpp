@@ -1,29 +1,12 @@
 // No allocation inside an iteration: sweeps ask the heap for as much in 400 sweeps as in 200.
 #include "drystone/solve/gauss_seidel.hpp"
 #include "solve/sample_problems.hpp"
+#include "support/allocations.hpp"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define DRYSTONE_COUNTS_ALLOCATIONS 1
-
-namespace {
-std::atomic<long> allocations = 0;
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier): glibc's own name
-void* malloc(std::size_t size) {
-    ++allocations;
-    return __libc_malloc(size);
-}
-}
-#endif
-
 using namespace drystone;
+using drystone::testing::allocations;
 
 TEST(Allocation, SweepsDoNotAllocate) {
 #ifndef DRYSTONE_COUNTS_ALLOCATIONS

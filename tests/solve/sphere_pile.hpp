@@ -56,8 +56,8 @@ public:
 
     ConeProblem finish() {
         problem.only().mass = BlockInverseMass{blocks_};
-        problem.f = Eigen::Map<const Vector>(f_.data(), static_cast<Eigen::Index>(f_.size()));
-        problem.w = Eigen::Map<const Vector>(w_.data(), static_cast<Eigen::Index>(w_.size()));
+        problem.f = Eigen::Map<const Eigen::VectorXd>(f_.data(), static_cast<Eigen::Index>(f_.size()));
+        problem.w = Eigen::Map<const Eigen::VectorXd>(w_.data(), static_cast<Eigen::Index>(w_.size()));
         return problem;
     }
 

@@ -60,7 +60,7 @@ double largest_difference(int batches, bool degenerate) {
         problem.only().mass =
             BlockInverseMass{std::vector<double>(static_cast<std::size_t>(problem.only().count), 1.0)};
         problem.f = Vector::Zero(problem.only().count);
-        problem.w = Eigen::Map<const Vector>(w.data(), problem.only().count);
+        problem.w = Eigen::Map<const Eigen::VectorXd>(w.data(), problem.only().count);
         const Delassus W(problem);
         Goal goal;
         goal.tolerance = 1e-13;  // out of reach where points are degenerate: it then goes as far as it can

@@ -1,15 +1,16 @@
 // Words that every room uses.
 #pragma once
 
+#include "drystone/base/vector.hpp"
+
 #include <Eigen/Core>
 
 #include <cstdint>
 
 namespace drystone {
 
-using Index = std::int32_t;      ///< local index of a body, block or component on this rank
-using GlobalId = std::int64_t;   ///< identity of a body or contact over all ranks
-using Vector = Eigen::VectorXd;  ///< a stacked vector of all blocks or all bodies
+using Index = std::int32_t;     ///< local index of a body, block or component on this rank
+using GlobalId = std::int64_t;  ///< identity of a body or contact over all ranks
 
 /// Largest block: a 3D contact that carries force and torque, or a symmetric tensor of 3D.
 inline constexpr int max_block = 6;

@@ -63,6 +63,7 @@ public:
           threads_(resolve_threads(options.threads)),
           neighbours_(neighbours),
           work_(neighbours.workspace),
+          rows_(options.memory),
           n_(scene.bodies.count()),
           periodic_(scene.domain.periodic()) {}
 
@@ -71,7 +72,6 @@ public:
         if (!candidates_hold()) search();
         fill_rows();
         touch_all(contacts);
-        work_.rows = {};  // a cache line of each body: solvers need the room
     }
     [[nodiscard]] bool candidates_hold() const;
 
@@ -113,6 +113,7 @@ private:
     int threads_;
     Neighbours<d>& neighbours_;
     Work& work_;
+    ScratchArray<Row> rows_;  // a cache line of each body
     Index n_;
     bool periodic_;
 };
@@ -218,9 +219,9 @@ void Detection<d>::search() {
 
 template <int d>
 void Detection<d>::fill_rows() {
-    work_.rows.resize(n_);
+    rows_.resize(n_);
     parallel_for(threads_, n_, [&](Index i) {
-        Row& row = work_.rows[i];
+        Row& row = rows_[i];
         row.x = bodies_.position[i];
         row.radius = scene_.outer_radius(i);
         row.reach = reach_[i];
@@ -233,7 +234,7 @@ void Detection<d>::fill_rows() {
     work_.planes.clear();
     work_.boxes.clear();
     for (Index i = 0; i < n_; ++i) {
-        Row& row = work_.rows[i];
+        Row& row = rows_[i];
         if (row.kind == Kind::ball) continue;
         if (row.kind == Kind::half_space) {
             row.extra = static_cast<std::int32_t>(work_.planes.size());
@@ -247,7 +248,7 @@ void Detection<d>::fill_rows() {
     parallel_for(threads_, static_cast<Index>(work_.boxes.size()), [&](Index k) {
         const Index i = work_.boxes[k].body;
         work_.boxes[k].bounds = bounds<d>(scene_.shape_of(i), bodies_.size[i], bodies_.pose(i))
-                                    .widened(rounding * work_.rows[i].radius);
+                                    .widened(rounding * rows_[i].radius);
     });
 }
 
@@ -277,6 +278,7 @@ void Detection<d>::touch_all(ContactSet<d>& contacts) {
             start[chunk] = end;
             end += work_.contacts[chunk].size();
         }
+        if (end > contacts.capacity()) contacts.reserve(end + end / 8);
         contacts.resize(end);
         parallel_for_uneven(threads_, chunks, 1, [&](Index chunk) {
             std::copy(work_.contacts[chunk].begin(), work_.contacts[chunk].end(),
@@ -289,7 +291,7 @@ template <int d>
 void Detection<d>::touch(std::size_t begin, std::size_t end, ContactSet<d>& contacts,
                          std::vector<Touch<d>>& touches) const {
     constexpr std::size_t ahead = 12;  // candidates whose rows are fetched early: they are anywhere in memory
-    const Row* rows = work_.rows.data();
+    const Row* rows = rows_.data();
     const Candidate<d>* pairs = neighbours_.pairs.data();
     for (std::size_t i = begin; i < end; ++i) {
         if (i + ahead < end) __builtin_prefetch(&rows[pairs[i + ahead].b]);

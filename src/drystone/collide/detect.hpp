@@ -31,7 +31,6 @@ struct DetectWorkspace {
         Bounds<d> bounds;
     };
     PairWorkspace<d> pairs;
-    std::vector<Row> rows;
     std::vector<Plane> planes;
     std::vector<Box> boxes;  ///< of bodies that fill little of their bounding ball
     std::vector<double> margin;
@@ -59,6 +58,7 @@ struct DetectOptions {
     /// Extra distance of the search, in inner radii of each body: larger makes searches rarer and candidates more.
     double skin = 0.1;
     int threads = 1;  ///< 0: as many as the machine offers
+    std::pmr::memory_resource* memory = std::pmr::get_default_resource();  ///< for what is needed on the way
 };
 
 /// All contacts with gap <= reach[a] + reach[b] (m, one number >= 0 per body) of pairs of which at least one body is free.

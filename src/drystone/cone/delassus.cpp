@@ -42,6 +42,11 @@ void root_of_inertia(const double* A, double* L) {
 
 }  // namespace
 
+Delassus::~Delassus() {
+    if (!rooms_ || rooms_.use_count() == 1) return;
+    for (Vector* numbers : {&b_, &shift_, &z_}) numbers->give_to(*rooms_);
+}
+
 void Delassus::refill(const ConeProblem& problem, int threads, const Exchange* exchange) {
     problem_ = &problem;
     threads_ = resolve_threads(threads);
@@ -87,9 +92,19 @@ BlockMatrix Delassus::diagonal(Index i) const {
 }
 
 Delassus Delassus::with_frozen_shift(const Vector& s) const {
-    Delassus shifted = *this;
+    Delassus shifted;
+    shifted.problem_ = problem_;
+    shifted.threads_ = threads_;
+    shifted.arithmetic_ = arithmetic_;
+    shifted.exchange_ = exchange_;
+    shifted.data_ = data_;
+    shifted.b_.resize(b_.size(), rooms());
+    shifted.rooms_ = rooms_;
+    shifted.b_ = b_;
     for (Index i = 0; i < problem_->blocks(); ++i) shifted.b_[problem_->offset[i]] += s[i];
-    shifted.shift_ = shift_.size() == 0 ? s : Vector(shift_ + s);
+    shifted.shift_.resize(s.size(), rooms());
+    shifted.shift_ = s;
+    if (shift_.size() > 0) shifted.shift_ += shift_;
     return shifted;
 }
 
@@ -483,7 +498,7 @@ void Delassus::change_velocity(const Vector* from, const Vector& r, Vector& v) c
     const ConeProblem& p = *problem_;
     v.resize(p.dofs());
     if (!whitened()) {
-        Vector impulse(p.dofs());
+        ScratchVector impulse(rooms(), p.dofs());
         sum_impulses(r, [&](Index, auto place, const double* sum) {
             std::copy_n(sum, place.dim, impulse.data() + place.first);
         });
@@ -526,7 +541,7 @@ void Delassus::impulse_to_velocity(const Vector& impulse, Vector& v) const {
         first += s.velocities();
     }
     for (const Component& c : data_->components) {
-        Vector part(static_cast<Eigen::Index>(c.velocity.size()));
+        ScratchVector part(rooms(), static_cast<Eigen::Index>(c.velocity.size()));
         for (std::size_t k = 0; k < c.velocity.size(); ++k)
             part[static_cast<Eigen::Index>(k)] = impulse[c.velocity[k]];
         c.factor.solve(part);
@@ -537,6 +552,7 @@ void Delassus::impulse_to_velocity(const Vector& impulse, Vector& v) const {
 
 void Delassus::apply(const Vector& r, Vector& out) const {
     if (whitened()) {
+        z_.resize(problem_->dofs(), rooms());
         gather(r, z_);
         spread(z_, out);
         if (compliant()) out += problem_->compliance.cwiseProduct(r);
@@ -575,13 +591,14 @@ void Delassus::complete(Vector r, ConeSolution& solution) const {
     const ConeProblem& p = *problem_;
     solution.r = std::move(r);
     solution.shift.resize(0);
+    solution.v.resize(p.dofs(), rooms());
+    solution.u.resize(p.rows(), rooms());
     if (whitened()) {
         push(solution.r, solution.v);
         solution.v += data_->v_free;
     } else {
-        solution.v = velocity_by_momentum(solution.r);
+        change_velocity(&p.f, solution.r, solution.v);
     }
-    solution.u.resize(p.rows());
     auto velocity_of = [&](Index, auto place, double* to) {
         std::copy_n(solution.v.data() + place.first, place.dim, to);
     };

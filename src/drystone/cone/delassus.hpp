@@ -35,6 +35,11 @@ public:
     explicit Delassus(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr) {
         refill(problem, threads, exchange);
     }
+    Delassus(const Delassus&) = default;
+    Delassus(Delassus&&) = default;
+    Delassus& operator=(const Delassus&) = default;
+    Delassus& operator=(Delassus&&) = default;
+    ~Delassus();
     /// The same for a problem of the next step: room of the last one is used again.
     void refill(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr);
 
@@ -47,6 +52,11 @@ public:
     [[nodiscard]] bool compliant() const { return problem_->compliance.size() > 0; }
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
+    /// Memory for a while, for solvers and all others who work with the problem. Copies share it.
+    [[nodiscard]] Rooms& rooms() const {
+        if (!rooms_) rooms_ = std::make_shared<Rooms>();
+        return *rooms_;
+    }
     [[nodiscard]] int threads() const { return threads_; }
     /// Of the factorisations that solvers make. (Of a mass that couples bodies: repeatable for small pieces, fast for large ones.)
     [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
@@ -241,6 +251,7 @@ private:
     int threads_ = 1;
     Arithmetic arithmetic_ = Arithmetic::fast;
     const Exchange* exchange_ = nullptr;
+    mutable std::shared_ptr<Rooms> rooms_;
     std::shared_ptr<Data> data_;
     Vector b_;
     Vector shift_;

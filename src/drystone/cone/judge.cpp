@@ -175,9 +175,12 @@ void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, 
     const bool pulled = W.largest(W.pull_impulse().size() > 0 ? 1 : 0) > 0;  // on any rank
     const bool known = v != nullptr && !pulled;
     if (!known && W.pull_impulse().size() > 0) {
+        room.borne.resize(r.size());
         room.borne = r - W.pull_impulse();
+        room.change.resize(p.dofs());
         W.push(room.borne, room.change);
     } else if (!known) {
+        room.change.resize(p.dofs());
         W.push(r, room.change);
     }
     room.body.resize(static_cast<std::size_t>(p.bodies()));
@@ -245,7 +248,7 @@ double LawResidual::value() const {
 }
 
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law) {
-    LawRoom room;
+    LawRoom room(W.rooms());
     return law_residual(W, r, u, law, room);
 }
 
@@ -337,9 +340,14 @@ private:
     std::vector<Vector> coupled_;  // by species
 };
 
+/// Impulses, and the velocities that are said to belong to them.
+struct Impulses {
+    const Vector &r, &u, &v;
+};
+
 /// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r, each in the
 /// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
-double momentum_residual(const Delassus& W, const ConeSolution& s) {
+double momentum_residual(const Delassus& W, const Impulses& s) {
     const ConeProblem& p = W.problem();
     const Inertia inertia(p);
     const Vector implied = W.velocity_by_momentum(s.r);
@@ -447,30 +455,38 @@ double momentum_residual(const Delassus& W, const ConeSolution& s) {
 /// u is computed in another way here than in solvers: what they may take for rounding is to be no error here.
 constexpr double judges_roundings = 2;
 
-Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool thorough) {
+namespace {
+
+Residual judge_impulses(const Delassus& W, const Impulses& s, Law law, bool thorough) {
     Residual out;
-    const ConeProblem& p = W.problem();
-    if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
-        (solution.shift.size() > 0 && solution.shift.size() != p.blocks())) {
-        out.value = out.law.mean = out.law.local = out.law.worst = out.momentum = std::nan("");
-        return out;
-    }
-    if (solution.shift.size() > 0) {
-        ConeSolution shifted = solution;
-        shifted.shift.resize(0);
-        for (Index i = 0; i < p.blocks(); ++i) shifted.u[p.offset[i]] += solution.shift[i];
-        return judge(W.with_frozen_shift(solution.shift), shifted, Law::associated, thorough);
-    }
-    LawRoom room;
-    out.law = law_residual(W, solution.r, solution.u, law, room, judges_roundings, &solution.v);
-    if (thorough) out.momentum = momentum_residual(W, solution);
+    LawRoom room(W.rooms());
+    out.law = law_residual(W, s.r, s.u, law, room, judges_roundings, &s.v);
+    if (thorough) out.momentum = momentum_residual(W, s);
     out.value = std::isnan(out.law.value()) || std::isnan(out.momentum)
                     ? std::nan("")
                     : std::max(out.law.value(), out.momentum);
     if (!thorough) return out;
-    out.siconos = siconos_residual(W, solution.r, solution.u, law);
-    out.bogus = bogus_residual(W, solution.r, solution.u, law);
+    out.siconos = siconos_residual(W, s.r, s.u, law);
+    out.bogus = bogus_residual(W, s.r, s.u, law);
     return out;
+}
+
+}  // namespace
+
+Residual judge(const Delassus& W, const ConeSolution& solution, Law law, bool thorough) {
+    const ConeProblem& p = W.problem();
+    if (solution.r.size() != p.rows() || solution.u.size() != p.rows() || solution.v.size() != p.dofs() ||
+        (solution.shift.size() > 0 && solution.shift.size() != p.blocks())) {
+        Residual out;
+        out.value = out.law.mean = out.law.local = out.law.worst = out.momentum = std::nan("");
+        return out;
+    }
+    if (solution.shift.size() == 0)
+        return judge_impulses(W, {solution.r, solution.u, solution.v}, law, thorough);
+    ScratchVector u(W.rooms(), solution.u);
+    for (Index i = 0; i < p.blocks(); ++i) u[p.offset[i]] += solution.shift[i];
+    return judge_impulses(W.with_frozen_shift(solution.shift), {solution.r, u, solution.v}, Law::associated,
+                          thorough);
 }
 
 Residual judge(const ConeProblem& problem, const ConeSolution& solution, Law law) {

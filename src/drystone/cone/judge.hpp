@@ -48,8 +48,10 @@ LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, La
 /// Room that looks at one problem reuse: squares of each block's error, of what is at stake and of its impulse, as velocities; of what is at stake at each
 /// body; and what the impulses do to the velocities of bodies.
 struct LawRoom {
-    std::vector<double> error, at_stake, impulse, body;
-    Vector change, borne;
+    explicit LawRoom(Rooms& rooms)
+        : error(&rooms), at_stake(&rooms), impulse(&rooms), body(&rooms), change(rooms), borne(rooms) {}
+    ScratchArray<double> error, at_stake, impulse, body;
+    ScratchVector change, borne;
 };
 /// Errors of up to so many `roundings` (Delassus::rounding) count as none. `v`: the velocities that belong to r, where they are known.
 LawResidual law_residual(const Delassus& W, const Vector& r, const Vector& u, Law law, LawRoom& room,

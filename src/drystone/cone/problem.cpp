@@ -119,9 +119,14 @@ const Species& ConeProblem::only() const {
 }
 
 Vector ConeProblem::pull_impulse() const {
-    Vector r = Vector::Zero(rows());
-    for (Index i = 0; i < pull.size(); ++i) r[offset[i]] = pull[i];
+    Vector r;
+    fill_pull_impulse(r);
     return r;
+}
+
+void ConeProblem::fill_pull_impulse(Vector& r) const {
+    r.setZero(rows());
+    for (Index i = 0; i < pull.size(); ++i) r[offset[i]] = pull[i];
 }
 
 void ConeProblem::add_block(const Cone& cone) {

@@ -192,6 +192,7 @@ struct ConeProblem {
     [[nodiscard]] const Species& only() const;
     /// pull n of each block, size rows(): what r is where cohesive contacts bear nothing.
     [[nodiscard]] Vector pull_impulse() const;
+    void fill_pull_impulse(Vector& r) const;
 
     /// Opens the next block: append its entries with add_entry, in any number, before the next call.
     void add_block(const Cone& cone);

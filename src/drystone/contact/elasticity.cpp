@@ -57,7 +57,7 @@ std::optional<ContactStiffness> stiffness_of(const Scene<d>& scene, const Contac
 }
 
 double soften(const ContactStiffness& spring, const Cone& cone, double gap, double closing, double h,
-              Eigen::Ref<Vector> compliance) {
+              Eigen::Ref<Eigen::VectorXd> compliance) {
     double k = spring.k, w = gap / h;
     if (spring.hertz) {
         // f = F(d0) + F'(d0) (d - d0) at d0 > 0, d = -gap - h u:  u + r / (h^2 F') + (gap + d0 / 3) / h = 0.

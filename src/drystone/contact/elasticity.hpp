@@ -27,7 +27,7 @@ std::optional<ContactStiffness> stiffness_of(const Scene<d>& scene, const Contac
 /// larger of the present overlap and the one that the present approach (`closing`, m/s) would lead to: at rest the present one, which makes
 /// the force exact; in an impact the later one, since a spring taken as softer than it will be would store more than it is given. Torques yield by the coefficients of their friction as levers.
 double soften(const ContactStiffness& spring, const Cone& cone, double gap, double closing, double h,
-              Eigen::Ref<Vector> compliance);
+              Eigen::Ref<Eigen::VectorXd> compliance);
 
 /// The springs of all contacts of the problem, for least_energy. What is rigid by the scene, contacts of pairs without a spring and joints, is
 /// a thousand times stiffer than the mean of the springs that are known, so that it comes near to rigid. If none is known, contacts are all

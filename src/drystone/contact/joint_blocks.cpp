@@ -196,7 +196,7 @@ JointBlocks<d> blocks_of(const Scene<d>& scene, const Joint<d>& joint, double h)
 }
 
 template <int d>
-JointImpulse<d> impulse_of(const JointBlocks<d>& joint, Eigen::Ref<const Vector> r) {
+JointImpulse<d> impulse_of(const JointBlocks<d>& joint, Eigen::Ref<const Eigen::VectorXd> r) {
     JointImpulse<d> out;
     Eigen::Matrix<double, body_velocities<d>, 1> on_a = Eigen::Matrix<double, body_velocities<d>, 1>::Zero();
     Eigen::Index at = 0;
@@ -212,8 +212,8 @@ JointImpulse<d> impulse_of(const JointBlocks<d>& joint, Eigen::Ref<const Vector>
     return out;
 }
 
-template JointImpulse<2> impulse_of(const JointBlocks<2>&, Eigen::Ref<const Vector>);
-template JointImpulse<3> impulse_of(const JointBlocks<3>&, Eigen::Ref<const Vector>);
+template JointImpulse<2> impulse_of(const JointBlocks<2>&, Eigen::Ref<const Eigen::VectorXd>);
+template JointImpulse<3> impulse_of(const JointBlocks<3>&, Eigen::Ref<const Eigen::VectorXd>);
 template JointBlocks<2> blocks_of(const Scene<2>&, const Joint<2>&, double);
 template JointBlocks<3> blocks_of(const Scene<3>&, const Joint<3>&, double);
 

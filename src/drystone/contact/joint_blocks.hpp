@@ -46,6 +46,6 @@ struct JointImpulse {
 };
 /// `r`: the impulses of the joint's blocks, one after the other.
 template <int d>
-JointImpulse<d> impulse_of(const JointBlocks<d>& joint, Eigen::Ref<const Vector> r);
+JointImpulse<d> impulse_of(const JointBlocks<d>& joint, Eigen::Ref<const Eigen::VectorXd> r);
 
 }  // namespace drystone

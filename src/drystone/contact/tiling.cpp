@@ -41,6 +41,10 @@ public:
             left_.push_back({*k, waits(contacts[*k].a), waits(contacts[*k].b)});
         }
         // Places in the order that comes out are counted on from tile to tile, so that what is written down of other tiles is long past.
+        if (now_ > std::numeric_limits<std::int32_t>::max() / 2) {
+            now_ = 0;
+            last_.clear();
+        }
         last_.resize(static_cast<std::size_t>(scene.bodies.count()), -1'000'000);
         now_ += spacing;
         const auto was_recent = [&](Index body) {
@@ -65,8 +69,8 @@ private:
         Index contact, a, b;
     };
     std::vector<Waiting> left_;
-    std::vector<std::int64_t> last_;  // by body: where it was last
-    std::int64_t now_ = 0;
+    std::vector<std::int32_t> last_;  // by body: where it was last
+    std::int32_t now_ = 0;
 };
 
 /// A tile of those that were dealt out: one of its places, and where its contacts end in the order of work.
@@ -77,13 +81,13 @@ struct DealtTile {
 /// Adds the contacts of the places that are taken to `order`, tile by tile, and answers their tiles, sorted. Places come in the order of contacts. Tiles are few
 /// beside contacts: they are found and sorted first, and contacts then dealt out to them.
 template <int d, class Takes>
-std::vector<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& takes,
-                                std::vector<Index>& order) {
+ScratchArray<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& takes,
+                                 std::pmr::memory_resource* memory, std::vector<Index>& order) {
     constexpr Index none = -1;
     std::size_t slots = 64;
     while (slots < places.size() / 8) slots *= 2;
-    std::vector<Index> slot(slots, none), tile_of(places.size(), none);
-    std::vector<DealtTile> tiles;  // end: how many contacts there are, at first
+    ScratchArray<Index> slot(slots, none, memory), tile_of(places.size(), none, memory);
+    ScratchArray<DealtTile> tiles(memory);  // end: how many contacts there are, at first
     const auto slot_of = [&](const TilePlace<d>& place) {
         auto at = static_cast<std::size_t>(
             ((place.cell ^ (std::uint64_t{place.colour} << 58)) * 0x9e3779b97f4a7c15U) >> 20);
@@ -111,7 +115,7 @@ std::vector<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& ta
         tile_of[k] = last;
         ++tiles[last].end;
     }
-    std::vector<Index> sorted(tiles.size()), next(tiles.size());
+    ScratchArray<Index> sorted(tiles.size(), memory), next(tiles.size(), memory);
     std::iota(sorted.begin(), sorted.end(), 0);
     std::sort(sorted.begin(), sorted.end(),
               [&](Index x, Index y) { return places[tiles[x].place] < places[tiles[y].place]; });
@@ -123,7 +127,7 @@ std::vector<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& ta
     order.resize(static_cast<std::size_t>(end));
     for (std::size_t k = 0; k < places.size(); ++k)
         if (tile_of[k] != none) order[next[tile_of[k]]++] = places[k].contact;
-    std::vector<DealtTile> dealt;
+    ScratchArray<DealtTile> dealt(memory);
     dealt.reserve(tiles.size());
     for (const Index t : sorted) dealt.push_back({tiles[t].place, next[t]});
     return dealt;
@@ -200,7 +204,7 @@ std::uint32_t colour_limit(const Scene<d>& scene) {
 
 template <int d>
 void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span<const double> reach,
-                    const TileGrid<d>& grid, int threads, std::vector<TilePlace<d>>& places) {
+                    const TileGrid<d>& grid, int threads, ScratchArray<TilePlace<d>>& places) {
     const bool shares = scene.cell.any() || !scene.drives.empty();
     places.resize(links.size());
     parallel_for(threads, static_cast<Index>(links.size()), [&](Index i) {
@@ -246,14 +250,14 @@ void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::span<co
                  const TilingOptions& options, Tiling& tiling, std::span<const std::uint8_t> ours,
                  std::span<const std::uint32_t> colours) {
     tiling.order.clear();
-    tiling.order.reserve(places.size());
+    if (places.size() > tiling.order.capacity()) tiling.order.reserve(places.size() + places.size() / 8);
     tiling.tile_start.assign(1, 0);
     tiling.colour_start.assign(1, 0);
     const auto is_ours = [&](const TilePlace<d>& place) { return ours.empty() || ours[place.contact] != 0; };
-    const std::vector<DealtTile> tiles = deal_out<d>(places, is_ours, tiling.order);
+    const ScratchArray<DealtTile> tiles = deal_out<d>(places, is_ours, options.memory, tiling.order);
     if (!ours.empty())
         deal_out<d>(
-            places, [&](const TilePlace<d>& place) { return !is_ours(place); }, tiling.order);
+            places, [&](const TilePlace<d>& place) { return !is_ours(place); }, options.memory, tiling.order);
 
     std::size_t next_colour = 0, t = 0;
     while (t < tiles.size() || next_colour < colours.size()) {
@@ -278,7 +282,7 @@ void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index cont
                    std::span<const double> reach, const TilingOptions& options, Tiling& tiling) {
     const TileSizes sizes = tile_sizes<d>(
         scene, reach, std::span(links).subspan(static_cast<std::size_t>(contacts)), options.threads);
-    std::vector<TilePlace<d>> places;
+    ScratchArray<TilePlace<d>> places(options.memory);
     place_contacts(scene, links, reach, TileGrid<d>(scene.domain, sizes, options.cell_width), options.threads,
                    places);
     tile_places<d>(scene, links, places, options, tiling);
@@ -290,7 +294,7 @@ void tile_by_cells(const Scene<d>& scene, const ContactSet<d>& links, Index cont
                                   int);                                                                  \
     template std::uint32_t colour_limit(const Scene<d>&);                                                \
     template void place_contacts(const Scene<d>&, const ContactSet<d>&, std::span<const double>,         \
-                                 const TileGrid<d>&, int, std::vector<TilePlace<d>>&);                   \
+                                 const TileGrid<d>&, int, ScratchArray<TilePlace<d>>&);                  \
     template void tile_places(const Scene<d>&, const ContactSet<d>&, std::span<const TilePlace<d>>,      \
                               const TilingOptions&, Tiling&, std::span<const std::uint8_t>,              \
                               std::span<const std::uint32_t>);                                           \

@@ -22,6 +22,7 @@ struct TilingOptions {
     /// wait for each other in the processor.
     int spacing = 6;
     int threads = 1;
+    std::pmr::memory_resource* memory = std::pmr::get_default_resource();  ///< for what is needed on the way
 };
 
 /// How large the free bodies of a scene are: the largest over bodies, and over ranks.
@@ -90,7 +91,7 @@ std::uint32_t colour_limit(const Scene<d>& scene);
 /// The places of all contacts, in their order. `links`: contacts and then one link for each block of the joints.
 template <int d>
 void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span<const double> reach,
-                    const TileGrid<d>& grid, int threads, std::vector<TilePlace<d>>& places);
+                    const TileGrid<d>& grid, int threads, ScratchArray<TilePlace<d>>& places);
 
 /// The tiling of contacts at these places, which come in the order of contacts. `ours`: by contact, whether its tile is visited here; others come after the
 /// last tile (empty: all are). `colours`: those that the tiling is to have, ascending, whether there are contacts of them or not (empty: those

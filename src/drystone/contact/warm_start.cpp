@@ -26,7 +26,7 @@ void in_shares(int threads, std::size_t n, F&& f) {
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r, int threads) {
-    r = problem.pull_impulse();
+    problem.fill_pull_impulse(r);
     if (memory.h <= 0) return;
     const double scale = h / memory.h;
     const auto joints = r.size() - problem.offset[contacts.size()];

@@ -14,7 +14,7 @@ namespace drystone {
 /// Contacts, their places in the tiling, and the ranks that visit them, of those contacts that this rank holds.
 template <int d>
 struct Held {
-    std::vector<TilePlace<d>> places;
+    ScratchArray<TilePlace<d>> places;
     std::vector<int> visitor;            ///< by contact
     std::vector<std::uint8_t> ours;      ///< by contact: 1 if we visit it
     std::vector<std::uint8_t> home;      ///< by contact: 1 if we keep its warm start

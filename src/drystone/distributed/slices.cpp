@@ -197,8 +197,8 @@ StepMemory<d> memory_of(const Slices<d>& slices) {
         pull.push_back(sliced.pull);
     }
     memory.assembled.contacts = static_cast<Index>(memory.contacts.size());
-    memory.solution.r = Eigen::Map<const Vector>(r.data(), static_cast<Eigen::Index>(r.size()));
-    problem.pull = Eigen::Map<const Vector>(pull.data(), static_cast<Eigen::Index>(pull.size()));
+    memory.solution.r = Eigen::Map<const Eigen::VectorXd>(r.data(), static_cast<Eigen::Index>(r.size()));
+    problem.pull = Eigen::Map<const Eigen::VectorXd>(pull.data(), static_cast<Eigen::Index>(pull.size()));
     return memory;
 }
 

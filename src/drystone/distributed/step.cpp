@@ -107,6 +107,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     ConeProblem& problem = memory.assembled.problem;
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
+    detecting.memory = &memory.W.rooms();
 
     // Shared: the shortest step that any body asks for.
     const double h = record.h = options.displacement > 0
@@ -146,16 +147,15 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
-    memory.solution = {};  // of the last step: the room is needed now
-    memory.v_end.resize(0);
+    leave_room(memory);
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic, true}, memory.assembled);
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
     part.ghosts.start(problem.f.data(), problem.common_dim());
     part.ghosts.finish(problem.f.data(), problem.common_dim());
     const double work = weigh_cells(scene, held, grid, part);
-    tile_places<d>(scene, memory.contacts, held.places, {.threads = threads}, problem.tiling, held.ours,
-                   held.colours);
+    tile_places<d>(scene, memory.contacts, held.places, {.threads = threads, .memory = &memory.W.rooms()},
+                   problem.tiling, held.ours, held.colours);
     Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
     // Shared: what was remembered, from where it was kept.
     recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
@@ -171,6 +171,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm, held.home, threads);
+    memory.v_end.resize(memory.v_free.size(), memory.W.rooms());
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);
     stages.end(seconds.solve);

@@ -56,7 +56,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
                           const Held<d>& held, const Part<d>& part, const Vector& r) {
     constexpr int m = body_velocities<d>;
     const auto& mass = std::get<RigidInverseMass>(problem.only().mass);
-    std::vector<TilePlace<d>> place_of(contacts.size());
+    ScratchArray<TilePlace<d>> place_of(contacts.size());
     for (const TilePlace<d>& place : held.places) place_of[place.contact] = place;
     std::vector<Index> in_tile(contacts.size(), 0);
     for (Index t = 0; t < problem.tiling.tiles(); ++t)
@@ -166,7 +166,7 @@ WholeProblem gather_whole(const Scene<d>& scene, const ContactSet<d>& contacts, 
         pull.push_back(block.pull);
     }
     const auto vector_of = [](const std::vector<double>& x) {
-        return Vector(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
+        return Vector(Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())));
     };
     p.w = vector_of(w);
     whole.r = vector_of(impulses);

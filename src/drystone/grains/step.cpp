@@ -47,18 +47,19 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     choose_reach(scene, options, h, memory.v_free, threads, memory.reach);
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
+    detecting.memory = &memory.W.rooms();
     at_detection(scene, options, h, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
     sums.contacts.add(static_cast<double>(memory.contacts.size()));
     find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
 
-    memory.solution = {};  // of the last step: the room is needed now
-    memory.v_end.resize(0);
+    leave_room(memory);
     assemble(scene, memory.contacts, memory.v_free,
              {options.scheme, options.drift, h, theta, threads, options.elastic}, memory.assembled);
     tile_by_cells(scene, scene.joints.empty() ? memory.contacts : memory.assembled.links,
-                  memory.assembled.contacts, memory.reach, {.threads = threads}, problem.tiling);
+                  memory.assembled.contacts, memory.reach, {.threads = threads, .memory = &memory.W.rooms()},
+                  problem.tiling);
     recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
     stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
@@ -71,6 +72,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, h, memory.solution.r, memory.warm, {}, threads);
+    memory.v_end.resize(memory.v_free.size(), memory.W.rooms());
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);
     stages.end(seconds.solve);

@@ -45,6 +45,14 @@ void at_detection(Scene<d>& scene, const StepOptions& options, double h, StepMem
     scene.bodies.rotation.swap(memory.rotation);
 }
 
+/// What the last step has found goes: its room is needed now.
+template <int d>
+void leave_room(StepMemory<d>& memory) {
+    Rooms& rooms = memory.W.rooms();
+    ConeSolution& last = memory.solution;
+    for (Vector* numbers : {&last.r, &last.u, &last.v, &last.shift, &memory.v_end}) numbers->give_to(rooms);
+}
+
 /// Which bodies and which contacts are counted: all where a span is empty. Ranks count their own.
 struct Counted {
     std::span<const std::uint8_t> bodies, contacts;

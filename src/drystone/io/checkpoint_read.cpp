@@ -283,7 +283,7 @@ WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::R
     warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows, impulses);
     const std::vector<double> joints =
         read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")), impulses);
-    warm.joints = Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size()));
+    warm.joints = Eigen::Map<const Eigen::VectorXd>(joints.data(), static_cast<Eigen::Index>(joints.size()));
     warm.h = read_finite(group, "h", from_zero);
     if (warm.h != 0 && warm.h < 1 / most_number) refuse(group, "h", fmt::format("holds {}", warm.h));
     return warm;

@@ -24,7 +24,8 @@ constexpr int most_guesses = 100;
 
 Vector read_vector(const Group& group, const std::string& name) {
     const std::vector<double> values = group.read_doubles(name);
-    Vector result = Eigen::Map<const Vector>(values.data(), static_cast<Eigen::Index>(values.size()));
+    Vector result =
+        Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
     if (!result.allFinite()) {
         fail(group.where(name), "holds a number that is not finite", "write the problem again");
     }

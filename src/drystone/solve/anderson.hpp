@@ -21,14 +21,33 @@ class Anderson {
 public:
     /// `weights`: of the components of r in the norm that is made small. Sums are made tile by tile, rows [tile_row[t], tile_row[t+1]), and
     /// exactly over tiles, so that they do not depend on threads or ranks.
-    Anderson(const Delassus& W, int depth, Vector weights, std::vector<Index> tile_row)
-        : W_(W), depth_(depth), weights_(std::move(weights)), tile_row_(std::move(tile_row)) {
-        gram_.setZero(depth, depth);
+    Anderson(const Delassus& W, int depth, const Vector& weights, std::span<const Index> tile_row)
+        : W_(W),
+          depth_(std::min(depth, most_depth)),
+          weights_(weights),
+          tile_row_(tile_row),
+          f_(W.rooms()),
+          last_f_(W.rooms()),
+          last_r_(W.rooms()),
+          last_z_(W.rooms()),
+          df_(&W.rooms()),
+          dr_(&W.rooms()),
+          dz_(&W.rooms()),
+          partial_(&W.rooms()) {
+        gram_.setZero(depth_, depth_);
+    }
+    Anderson(const Anderson&) = delete;
+    Anderson& operator=(const Anderson&) = delete;
+    ~Anderson() {
+        for (auto* states : {&df_, &dr_, &dz_})
+            for (Vector& state : *states) state.give_to(W_.rooms());
     }
 
     /// (r, z) holds the image of a state with the impulses before_r, and becomes the next state. Returns the squared norm of the image's step.
     double operator()(Vector& r, Vector& z, const Vector& before_r) {
-        Vector f = r - before_r;
+        Vector& f = f_;
+        f_.resize(r.size());
+        f = r - before_r;
         const double now = dot({&f, 1}, f)[0];
         if (last_f_.size() == 0 || !(now <= 4 * last_)) {  // the first, or doubled in norm
             forget();
@@ -36,15 +55,14 @@ public:
             const int place = next_;
             next_ = (next_ + 1) % depth_;
             count_ = std::min(count_ + 1, depth_);
-            if (static_cast<int>(df_.size()) <= place) {
-                df_.resize(place + 1);
-                dr_.resize(place + 1);
-                dz_.resize(place + 1);
+            for (auto* states : {&df_, &dr_, &dz_}) {
+                if (static_cast<int>(states->size()) <= place) states->resize(place + 1);
+                (*states)[place].resize(states == &dz_ ? z.size() : r.size(), W_.rooms());
             }
             df_[place] = f - last_f_;
             dr_[place] = r - last_r_;
             dz_[place] = z - last_z_;
-            const std::vector<double> row = dot({df_.data(), static_cast<std::size_t>(count_)}, df_[place]);
+            const Products row = dot({df_.data(), static_cast<std::size_t>(count_)}, df_[place]);
             for (int j = 0; j < count_; ++j) gram_(place, j) = gram_(j, place) = row[j];
         }
         last_ = now;
@@ -52,10 +70,10 @@ public:
         last_r_ = r;
         last_z_ = z;
         if (count_ == 0) return now;
-        const std::vector<double> right = dot({df_.data(), static_cast<std::size_t>(count_)}, f);
-        Eigen::MatrixXd A = gram_.topLeftCorner(count_, count_);
+        const Products right = dot({df_.data(), static_cast<std::size_t>(count_)}, f);
+        Gram A = gram_.topLeftCorner(count_, count_);
         A.diagonal().array() += 1e-10 * A.diagonal().maxCoeff();
-        const Vector gamma = A.ldlt().solve(Eigen::Map<const Vector>(right.data(), count_));
+        const Coefficients gamma = A.ldlt().solve(Eigen::Map<const Eigen::VectorXd>(right.data(), count_));
         if (!gamma.allFinite()) {
             forget();
             return now;
@@ -68,24 +86,30 @@ public:
     }
 
 private:
+    static constexpr int most_depth = 32;
+    using Products = std::array<double, most_depth>;
+    using Gram =
+        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_depth, most_depth>;
+    using Coefficients = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, most_depth, 1>;
+
     void forget() { count_ = next_ = 0; }
 
     /// Weighted products of each of `a` with b.
-    [[nodiscard]] std::vector<double> dot(std::span<const Vector> a, const Vector& b) const {
+    [[nodiscard]] Products dot(std::span<const Vector> a, const Vector& b) {
         const std::size_t n = a.size(), tiles = tile_row_.size() - 1;
-        std::vector<double> partial(n * tiles);
+        partial_.resize(n * tiles);
         parallel_for_uneven(W_.threads(), static_cast<Index>(tiles), 8, [&](Index t) {
             for (std::size_t j = 0; j < n; ++j) {
                 double sum = 0;
                 for (Index k = tile_row_[t]; k < tile_row_[t + 1]; ++k) sum += weights_[k] * a[j][k] * b[k];
-                partial[j * tiles + t] = sum;
+                partial_[j * tiles + t] = sum;
             }
         });
-        std::vector<ExactSum> sums(n);
+        std::array<ExactSum, most_depth> sums;
         for (std::size_t j = 0; j < n; ++j)
-            for (std::size_t t = 0; t < tiles; ++t) sums[j].add(partial[j * tiles + t]);
-        W_.add_up(sums);
-        std::vector<double> values(n);
+            for (std::size_t t = 0; t < tiles; ++t) sums[j].add(partial_[j * tiles + t]);
+        W_.add_up(std::span(sums).first(n));
+        Products values{};
         for (std::size_t j = 0; j < n; ++j) values[j] = sums[j].value();
         return values;
     }
@@ -93,10 +117,12 @@ private:
     const Delassus& W_;
     int depth_, count_ = 0, next_ = 0;
     double last_ = 0;
-    Vector weights_, last_f_, last_r_, last_z_;
-    std::vector<Index> tile_row_;
-    std::vector<Vector> df_, dr_, dz_;
-    Eigen::MatrixXd gram_;
+    const Vector& weights_;
+    std::span<const Index> tile_row_;
+    ScratchVector f_, last_f_, last_r_, last_z_;
+    ScratchArray<Vector> df_, dr_, dz_;
+    ScratchArray<double> partial_;
+    Gram gram_;
 };
 
 }  // namespace drystone

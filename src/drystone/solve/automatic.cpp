@@ -18,33 +18,44 @@ namespace drystone {
 
 namespace {
 
-std::string in_words(const SolveReport& report, double residual) {
+/// What a stage has come to.
+struct Told {
+    std::string_view solver;
+    Status status;
+    double residual;
+    int iterations;
+    double seconds;
+};
+
+std::string in_words(const Told& told) {
     char text[160];
-    std::snprintf(text, sizeof text, "%s: %s at %.1e after %d iterations, %.2g s", report.solver.c_str(),
-                  name_of(report.status), residual, report.iterations, report.seconds);
+    std::snprintf(text, sizeof text, "%.*s: %s at %.1e after %d iterations, %.2g s",
+                  static_cast<int>(told.solver.size()), told.solver.data(), name_of(told.status),
+                  told.residual, told.iterations, told.seconds);
     return text;
 }
 
 /// Stages of `auto`: runs solvers one after the other, keeps the best iterate and the story.
 class Stages {
 public:
-    Stages(const Delassus& W, const Goal& goal, const Vector& start) : W_(W), goal_(goal), start_(start) {}
+    Stages(const Delassus& W, const Goal& goal, const Vector& start)
+        : W_(W), goal_(goal), start_(start), best_(W.rooms()), told_(&W.rooms()) {}
 
     /// Runs one solver from `start`; true when the work is over.
     template <class Solver>
     bool run(Solver&& solver, const Vector& start) {
-        Vector x = start;
+        ScratchVector x(W_.rooms(), start);
         const SolveReport report = solver(timed_goal(), x);
         const double residual = report.reached;
         add(report, residual);
         if (residual < residual_ || report.status == Status::solved) {
             residual_ = residual;
-            best_ = std::move(x);
+            best_.swap(x);
             total_.solver = report.solver;
         }
         total_.status = report.status;
         if (report.status == Status::infeasible) {
-            total_.message += " (" + report.message + ")";
+            note_ = " (" + report.message + ")";
             return true;
         }
         const bool solved = residual_ <= goal_.tolerance;
@@ -62,39 +73,49 @@ public:
 
     /// Runs a solver of the convex law with the shift frozen at `shift` from the best iterate; true when the work is over.
     template <class Solver>
-    bool run_frozen(Solver&& solver, const Vector& shift) {
-        Vector x = best();
+    bool run_frozen(Solver&& solver, Vector shift) {
+        ScratchVector x(W_.rooms(), best());
         const SolveReport report = solver(timed_goal(), x);
-        add(report, report.history.empty() ? NAN : report.history.back().residual);
-        if (report.status != Status::solved || opens_bonds(W_, shift, x, goal_.tolerance)) return false;
+        add(report, report.reached);
+        if (report.status != Status::solved || opens_bonds(W_, shift, x, goal_.tolerance)) {
+            shift.give_to(W_.rooms());
+            return false;
+        }
         total_.status = Status::frozen_shift;
-        best_ = std::move(x);
-        shift_ = shift;
+        best_.swap(x);
+        shift_ = std::move(shift);
         return true;
     }
 
     /// What it began with as long as nothing is better.
     [[nodiscard]] const Vector& best() const { return best_.size() > 0 ? best_ : start_; }
-    [[nodiscard]] const Vector& shift() const { return shift_; }
     [[nodiscard]] double residual() const { return residual_; }
     [[nodiscard]] double seconds_left() const { return goal_.time_limit - timer_.seconds(); }
 
     void infeasible(const std::string& why) {
         total_.status = Status::infeasible;
-        total_.message += "; " + why;
+        note_ = "; " + why;
     }
 
-    SolveReport finish(Vector& r) {
+    /// The best iterate, and its frozen shift where it has one.
+    SolveReport finish(Vector& r, Vector& shift) {
+        shift.swap(shift_);
         if (!is_met(total_.status) && total_.status != Status::infeasible) {
             total_.status = late_ ? Status::time_limit : Status::stalled;
         }
+        r.resize(start_.size(), W_.rooms());
         if (best_.size() > 0) {
-            r = std::move(best_);
+            r.swap(best_);
         } else {
             r = start_;
         }
+        if (goal_.story || !is_met(total_.status)) {
+            for (const Told& told : told_)
+                total_.message += (total_.message.empty() ? "" : "; ") + in_words(told);
+            total_.message += note_;
+        }
         total_.seconds = timer_.seconds();
-        return total_;
+        return std::move(total_);
     }
 
 private:
@@ -117,14 +138,16 @@ private:
                 {total_.iterations + point.iteration, begun_ + point.seconds, point.residual});
         }
         total_.iterations += report.iterations;
-        if (!total_.message.empty()) total_.message += "; ";
-        total_.message += in_words(report, residual);
+        told_.push_back({report.solver, report.status, residual, report.iterations, report.seconds});
     }
 
     const Delassus& W_;
     Goal goal_;
     const Vector& start_;
-    Vector best_, shift_;
+    ScratchVector best_;
+    Vector shift_;
+    ScratchArray<Told> told_;
+    std::string note_;  // behind all that is told
     double begun_ = 0;
     Timer timer_;
     bool late_ = false;
@@ -198,7 +221,8 @@ public:
             &S::cadoux_by_sweeps, &S::cadoux_by_factors, &S::alternating_directions, &S::plain};
         for (const auto stage : list)
             if ((this->*stage)()) break;
-        return stages_.finish(r);
+        Vector no_shift;
+        return stages_.finish(r, no_shift);
     }
 
 private:
@@ -245,7 +269,7 @@ private:
             [&](const Goal& g, Vector& x) {
                 SolveReport report = gauss_seidel(W_, law_, with_momentum(2 * patient_, 150, 2), g, x);
                 from_centre_ = x;
-                report.solver += " from the associated law";
+                report.solver = "gauss-seidel-momentum from the associated law";
                 return report;
             },
             centre);
@@ -349,8 +373,7 @@ public:
     SolveReport run(Vector& r, Vector& shift) {
         for (const BriefStage stage : in_order())
             if (run(stage)) break;
-        shift = stages_.shift();
-        return stages_.finish(r);
+        return stages_.finish(r, shift);
     }
 
 private:
@@ -421,14 +444,14 @@ private:
     /// The guarded shift of the best iterate under the exact law.
     [[nodiscard]] Vector frozen() const { return guarded_shift(W_, stages_.best()); }
     bool frozen_shift() {
-        const Vector shift = frozen();
+        Vector shift = frozen();
         const Delassus convex = W_.with_frozen_shift(shift);
         GaussSeidelOptions sure = with_momentum(factorisable_ ? patient_ : 4 * patient_, 150, 2);
         sure.patience = patient_;  // it converges, however slowly
         const auto sweeping = [&](const Goal& g, Vector& x) {
             return gauss_seidel(convex, Law::associated, sure, g, x);
         };
-        return stages_.run_frozen(sweeping, shift);
+        return stages_.run_frozen(sweeping, std::move(shift));
     }
 
     /// A search that is quick where the problem is small, and in vain where the residual is.

@@ -187,13 +187,20 @@ void ContactSweeps::order_blocks(const GaussSeidelOptions& options) {
     run_start_.assign(1, 0);
     std::array<Index, kinds> count{};
     Index row = 0, entries = 0;
+    ScratchArray<Index> own(&W_->rooms());  // a tile's blocks
     others_.clear();
     for (Index tile = 0; tile < t.tiles(); ++tile) {
         const auto begin = sorted_.begin() + t.tile_start[tile],
                    end = sorted_.begin() + t.tile_start[tile + 1];
         const auto kind_at = [&](Index q) { return kind_[order_[q]]; };
         const bool mixed = std::any_of(begin, end, [&](Index i) { return kind_[i] != kind_[*begin]; });
-        if (mixed) std::stable_sort(begin, end, [&](Index i, Index j) { return kind_[i] < kind_[j]; });
+        if (mixed) {  // those of a kind keep their order
+            own.assign(begin, end);
+            auto to = begin;
+            for (int kind = 0; kind < kinds; ++kind)
+                to = std::copy_if(own.begin(), own.end(), to,
+                                  [&](Index i) { return static_cast<int>(kind_[i]) == kind; });
+        }
         for (Index q = t.tile_start[tile]; q < t.tile_start[tile + 1];) {
             Run run{kind_at(q), count[static_cast<int>(kind_at(q))], 0, q, row};
             for (; q < t.tile_start[tile + 1] && kind_at(q) == run.kind; ++q) {
@@ -597,7 +604,7 @@ void ContactSweeps::load(const Vector& from) {
 }
 
 void ContactSweeps::load_lines(const Vector& from) {
-    Vector change;
+    ScratchVector change(W_->rooms(), p_->dofs());
     W_->push(from, change);
     const int m = m_;
     parallel_for(W_->threads(), p_->bodies(), [&](Index j) {
@@ -618,8 +625,8 @@ void ContactSweeps::store(Vector& to) const {
     });
 }
 
-Vector ContactSweeps::weights() const {
-    Vector out = Vector::Zero(r.size());
+void ContactSweeps::weights(Vector& out) const {
+    out.setZero(r.size());
     each_block([&]<class Contact>(const Contact& c, Index i, Index row) {
         if constexpr (std::is_same_v<Contact, BallContact>) {
             for (int k = 0; k < 3; ++k) out[row + k] = c.weight(lines());
@@ -634,7 +641,6 @@ Vector ContactSweeps::weights() const {
             }
         }
     });
-    return out;
 }
 
 }  // namespace drystone

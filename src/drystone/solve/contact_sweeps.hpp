@@ -43,7 +43,7 @@ public:
     /// First component in r of what tile t visits.
     [[nodiscard]] Index tile_row(Index t) const { return runs_[run_start_[t]].row; }
     /// Weights of the components of r in the norm of a step.
-    [[nodiscard]] Vector weights() const;
+    void weights(Vector& out) const;
 
     Vector r;  ///< impulses, packed; one number more than there are, which stays 0
     Vector z;  ///< lines of bodies (contact_visits.hpp), from a cache line's beginning on

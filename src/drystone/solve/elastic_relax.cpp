@@ -69,7 +69,7 @@ double ElasticNetwork::look() {
 Status ElasticNetwork::relax(double tolerance, const Timer& timer, std::vector<HistoryPoint>& history) {
     load_kernel();
     Sleep awake;
-    std::vector<SweepSums> partial;
+    ScratchArray<SweepSums> partial(&W_.rooms());
     Vector previous_r, previous_z, last_multiplier = multiplier_;
     double last_imbalance = INFINITY, pass_theta = 1;
     MomentumCycle cycle;

@@ -23,7 +23,7 @@ template <class Kernel>
 class Sweeper {
 public:
     Sweeper(Kernel& kernel, const Delassus& W, const GaussSeidelOptions& options, const Tiling& tiling)
-        : kernel_(kernel), W_(W), tiling_(tiling) {
+        : kernel_(kernel), W_(W), tiling_(tiling), partial_(&W.rooms()) {
         sleep_.sweeps = std::min(options.sleep_sweeps, 255);
         sleep_tolerance_ = options.sleep_tolerance;
         if (sleep_.sweeps > 0) sleep_.left.assign(W.problem().blocks(), 0);
@@ -67,7 +67,7 @@ private:
     double sleep_tolerance_ = 0;
     double beta_ = 0;
     Vector *pushed_r_ = nullptr, *pushed_z_ = nullptr;
-    std::vector<SweepSums> partial_;
+    ScratchArray<SweepSums> partial_;
 };
 
 /// Looks at the iterate for the monitor: by the sweeps' own numbers where the kernel can, else in the problem's order with u computed afresh.
@@ -75,7 +75,7 @@ template <class Kernel>
 class Look {
 public:
     Look(Kernel& kernel, const Delassus& W, Law law, const Goal& goal, Monitor& monitor)
-        : kernel_(kernel), W_(W), law_(law), goal_(goal), monitor_(monitor) {
+        : kernel_(kernel), W_(W), law_(law), goal_(goal), monitor_(monitor), r_(W.rooms()), u_(W.rooms()) {
         // All ranks or none. For tight goals rounding that piles up in z might show.
         by_sweeps_ = Kernel::pushes && goal.measure == Measure::referee && goal.tolerance >= 1e-8 &&
                      W.largest(W.pull_impulse().size() > 0 ? 1 : 0) == 0;
@@ -88,7 +88,7 @@ public:
                 const double residual = kernel_.measure(law_).value();
                 // Neither what it began with, which the caller has, nor what ends it, which the kernel has, is copied.
                 met_ = residual <= goal_.tolerance;
-                return monitor_.check(iteration, residual, [&](Vector& best) {
+                return monitor_.check(iteration, residual, [&](ScratchVector& best) {
                     if (met_ || iteration == 0) {
                         best.resize(0);
                     } else {
@@ -97,6 +97,8 @@ public:
                 });
             }
         }
+        r_.resize(W_.problem().rows());
+        u_.resize(r_.size());
         take(r_);
         W_.velocity(r_, u_);
         return monitor_.check(iteration, r_, u_);
@@ -122,6 +124,7 @@ public:
 
 private:
     void reload() {
+        r_.resize(W_.problem().rows());
         take(r_);
         kernel_.load(r_);
     }
@@ -139,7 +142,7 @@ private:
     bool by_sweeps_ = false, met_ = false;
 
     int iteration_ = 0, refreshed_ = 0;
-    Vector r_, u_;
+    ScratchVector r_, u_;
 };
 
 template <class Kernel>
@@ -153,13 +156,13 @@ void plain(Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options, Look<Ker
 }
 
 template <class Kernel>
-void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
+void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const GaussSeidelOptions& options,
               Look<Kernel>& look) {
     MomentumCycle cycle{.longest = options.longest_cycle, .blow_up = options.blow_up};
     if (look(0)) return;
     look.refresh();
     // The first weight of a cycle is 0: what was before it does not matter.
-    Vector previous_r = kernel.r, previous_z = kernel.z;
+    ScratchVector previous_r(W.rooms(), kernel.r), previous_z(W.rooms(), kernel.z);
     for (int k = 0, since_look = 0;;) {
         cycle.begin();
         for (;;) {
@@ -185,8 +188,8 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions
 /// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate with less weight, in the
 /// end with none, and plain sweeps descend.
 template <class Kernel>
-void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
-                     double tolerance, Look<Kernel>& look) {
+void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
+                     const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
     constexpr double runaway = 10;  // growth of the residual that no roughness explains
     constexpr double roughest = 6;  // iterates that miss by more have no copy that does not
     // A copy is looked at after so many sweeps, and given up where it misses by more than what further ones would gain.
@@ -194,8 +197,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidel
     constexpr int pause = 5;  // after a copy that missed, in units of its sweeps
     if (look(0)) return;
     look.refresh();
-    Vector previous_r = kernel.r, previous_z = kernel.z;
-    Vector best_r = kernel.r, best_z = kernel.z;
+    ScratchVector previous_r(W.rooms(), kernel.r), previous_z(W.rooms(), kernel.z);
+    ScratchVector best_r(W.rooms(), kernel.r), best_z(W.rooms(), kernel.z);
     double best = look.residual();
     // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept swinging: it pays for tight goals.
     double lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
@@ -206,8 +209,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidel
     double roughness = roughest;  // by how much an iterate may miss for its copy to be worth a look
     int k = 0, in_cycle = 0, next_copy = 0;
     const auto copy_ends_it = [&] {
-        const Vector kept_r = kernel.r, kept_z = kernel.z;
-        Vector before_r = kernel.r, before_z = kernel.z;
+        const ScratchVector kept_r(W.rooms(), kernel.r), kept_z(W.rooms(), kernel.z);
+        ScratchVector before_r(W.rooms(), kernel.r), before_z(W.rooms(), kernel.z);
         const double raw = look.residual();
         NesterovWeights weights;
         int sweeps = 0;
@@ -305,14 +308,16 @@ void anderson(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
               const GaussSeidelOptions& options, Look<Kernel>& look) {
     if (look(0)) return;
     look.refresh();
-    std::vector<Index> tile_row;
+    ScratchArray<Index> tile_row(&W.rooms());
     for (Index t = 0; t <= tiling.tiles(); ++t) tile_row.push_back(kernel.tile_row(t));
+    ScratchVector weights(W.rooms(), kernel.r.size());
+    kernel.weights(weights);
     // Each state that is kept takes as much room as the impulses three times: in very large problems fewer are.
     constexpr double most_kept = 5e6;
     const double room = most_kept / static_cast<double>(std::max<std::int64_t>(1, W.total_blocks()));
     const int depth = std::min(options.anderson_depth, static_cast<int>(std::clamp(room, 3.0, 1e3)));
-    Anderson accelerate(W, depth, kernel.weights(), std::move(tile_row));
-    Vector before_r;
+    Anderson accelerate(W, depth, weights, tile_row);
+    ScratchVector before_r(W.rooms());
     for (int k = 0, since_look = 0;;) {
         before_r = kernel.r;
         for (int s = 0; s < options.anderson_sweeps; ++s) sweeper();
@@ -340,9 +345,9 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
             break;
         case Acceleration::momentum:
             if (law == Law::associated) {
-                steady_momentum(kernel, sweeper, options, goal.tolerance, look);
+                steady_momentum(kernel, sweeper, W, options, goal.tolerance, look);
             } else {
-                momentum(kernel, sweeper, options, look);
+                momentum(kernel, sweeper, W, options, look);
             }
             break;
         case Acceleration::conjugate:

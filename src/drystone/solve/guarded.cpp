@@ -19,7 +19,9 @@ bool is_bonded(const ConeProblem& p, Index i) { return p.pull.size() > 0 && p.pu
 
 Vector guarded_shift(const Delassus& W, const Vector& r) {
     const ConeProblem& p = W.problem();
-    Vector u, s(p.blocks());
+    Vector s;
+    s.resize(p.blocks(), W.rooms());
+    ScratchVector u(W.rooms(), p.rows());
     W.velocity(r, u);
     for (Index i = 0; i < p.blocks(); ++i) s[i] = shift_at(p, i, u);
     // A bond that begins to slide would open by all of its shift, and be lost.
@@ -32,7 +34,7 @@ Vector guarded_shift(const Delassus& W, const Vector& r) {
 bool opens_bonds(const Delassus& W, const Vector& frozen, const Vector& r, double tolerance) {
     const ConeProblem& p = W.problem();
     if (W.largest(p.pull.size() > 0 ? 1 : 0) == 0) return false;
-    Vector u;
+    ScratchVector u(W.rooms(), p.rows());
     W.velocity(r, u);
     double opens = 0;
     for (Index i = 0; i < p.blocks(); ++i) {

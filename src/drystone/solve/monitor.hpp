@@ -5,7 +5,7 @@
 #include "drystone/base/timer.hpp"
 #include "drystone/solve/report.hpp"
 
-#include <functional>
+#include <string_view>
 
 namespace drystone {
 
@@ -20,7 +20,12 @@ public:
     /// Looks at an iterate with its velocity u = W r + b; true if the iteration must end.
     bool check(int iteration, const Vector& r, const Vector& u);
     /// The same with the residual known; `store` writes the iterate, which is kept where it is the best.
-    bool check(int iteration, double residual, const std::function<void(Vector&)>& store);
+    template <class Store>
+    bool check(int iteration, double residual, Store&& store) {
+        if (stopped_) return true;
+        if (residual < best_) store(best_r_);
+        return note(iteration, residual);
+    }
     /// Ends from outside with a status of the solver's own (infeasible, stalled by its own rule).
     void stop(Status status, std::string message);
 
@@ -33,6 +38,8 @@ public:
     SolveReport finish(const char* solver, Vector& r);
 
 private:
+    bool note(int iteration, double residual);
+    void stop_for(Status status, std::string_view reason);
     [[nodiscard]] bool is_hopeless(int iteration) const;
 
     const Delassus* W_;
@@ -42,9 +49,10 @@ private:
     Timer timer_;
     LawRoom room_;
     double residual_ = 0, best_ = std::numeric_limits<double>::infinity();
-    Vector best_r_;
-    std::size_t half_ = 0;              // index in best_history_ of the point at half the iterations
-    std::vector<double> best_history_;  // best residual so far, parallel to report_.history
+    ScratchVector best_r_;
+    std::size_t half_ = 0;  // index in history_ of the point at half the iterations
+    ScratchArray<HistoryPoint> history_;
+    ScratchArray<double> best_history_;  // best residual so far, parallel to history_
     SolveReport report_;
     bool stopped_ = false;
 };

@@ -201,7 +201,10 @@ SolveReport newton(const Delassus& W, Law law, const NewtonOptions& options, con
         return monitor.finish("newton", r);
     }
     GaussSeidelOptions sweeps;
-    const Goal warm_goal{goal.tolerance, goal.measure, 0.5 * goal.time_limit, {}};
+    Goal warm_goal;
+    warm_goal.tolerance = goal.tolerance;
+    warm_goal.measure = goal.measure;
+    warm_goal.time_limit = 0.5 * goal.time_limit;
     if (options.warm_up_momentum > 0) {
         sweeps.acceleration = Acceleration::momentum;
         sweeps.max_iterations = options.warm_up_momentum;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace drystone {
@@ -43,16 +44,19 @@ struct Goal {
     double tolerance = 1e-6;
     Measure measure = Measure::referee;
     double time_limit = std::numeric_limits<double>::infinity();  ///< wall-clock seconds
+    /// Whether the report has a history, and a message where there is nothing to explain. Steps do without: both cost memory.
+    bool story = true;
     /// Called at each check of the residual.
     std::function<void(const HistoryPoint&)> progress;
 };
 
 struct SolveReport {
     Status status = Status::invalid;
-    std::string solver;   ///< name of the solver that gave the answer
-    std::string message;  ///< why, in a sentence; for `auto`: what was tried
-    int iterations = 0;   ///< sweeps, gradient steps or Newton steps, summed over inner solves
-    Residual residual;    ///< of the returned solution, by the referee
+    std::string_view solver;  ///< name of the solver that gave the answer
+    std::string message;      ///< why, in a sentence; for `auto`: what was tried
+    std::string_view reason;  ///< the same where it is one of a few sentences
+    int iterations = 0;       ///< sweeps, gradient steps or Newton steps, summed over inner solves
+    Residual residual;        ///< of the returned solution, by the referee
     /// The measure of the goal, of the returned impulses, as the solver saw it while it iterated.
     double reached = std::numeric_limits<double>::infinity();
     /// Status frozen_shift: how far the solution is from the exact law all the same.

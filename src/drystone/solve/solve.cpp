@@ -35,10 +35,12 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
         Overloaded{[&](const AutoOptions& o) { return solve_auto(W, law, o, goal, start, r); },
                    [&](const BriefOptions& o) { return solve_brief(W, law, o, goal, start, r, shift); },
                    [&](const NewtonOptions& o) {
+                       r.resize(start.size(), W.rooms());
                        r = start;
                        return newton(W, law, o, goal, r);
                    },
                    [&](const FixedPointSolver& o) {
+                       r.resize(start.size(), W.rooms());
                        r = start;
                        return fixed_point(
                            W, law, o.outer,
@@ -48,6 +50,7 @@ SolveReport dispatch(const Delassus& W, Law law, const SolverOptions& solver, co
                            goal, r);
                    },
                    [&](const auto& o) {
+                       r.resize(start.size(), W.rooms());
                        r = start;
                        return solve_convex(W, law, ConvexOptions(o), goal, r);
                    }},
@@ -102,9 +105,12 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
     // A little below what is asked: the referee recomputes everything and rounds differently.
     Goal goal = settings.goal;
     goal.tolerance *= 0.99;
-    Vector r, shift;
-    SolveReport report = dispatch(W, settings.law, settings.solver, goal, start, r, shift);
-    W.complete(std::move(r), solution);
+    goal.story = settings.thorough;
+    for (Vector* numbers : {&solution.r, &solution.u, &solution.v, &solution.shift})
+        numbers->give_to(W.rooms());
+    Vector shift;
+    SolveReport report = dispatch(W, settings.law, settings.solver, goal, start, solution.r, shift);
+    W.complete(std::move(solution.r), solution);
     solution.shift = std::move(shift);
     const bool thorough = settings.thorough || settings.goal.measure == Measure::siconos;
     const auto judged_by_measure = [&](const Residual& residual) {
@@ -112,14 +118,14 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
     };
     report.residual = judge(W, solution, settings.law, thorough);
     if (solution.shift.size() > 0) {
-        ConeSolution exact = solution;
-        exact.shift.resize(0);
-        const Residual by_law = judge(W, exact, settings.law, thorough);
+        Vector frozen = std::move(solution.shift);
+        const Residual by_law = judge(W, solution, settings.law, thorough);
         if (judged_by_measure(by_law) <= settings.goal.tolerance) {  // it made no difference
-            solution = std::move(exact);
+            frozen.give_to(W.rooms());
             report.residual = by_law;
             report.status = Status::solved;
         } else {
+            solution.shift = std::move(frozen);
             report.shift_error = shift_error(W, solution, by_law.law.mean);
         }
     }
@@ -132,6 +138,7 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
                report.status != Status::invalid && judged <= settings.goal.tolerance) {
         report.status = Status::solved;
     }
+    if (!is_met(report.status) && report.message.empty()) report.message = report.reason;
     report.seconds = timer.seconds();
     return report;
 }

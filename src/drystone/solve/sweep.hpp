@@ -105,7 +105,7 @@ void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, dou
 /// (contact_sweeps.hpp).
 template <class Kernel>
 SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, double* before, const double* push,
-                Sleep& sleep, const Exchange* exchange, std::vector<SweepSums>& partial) {
+                Sleep& sleep, const Exchange* exchange, ScratchArray<SweepSums>& partial) {
     partial.resize(tiling.tiles());
     in_colours(tiling, threads, exchange, kernel.bodies(), kernel.body_stride(),
                [&](Index t) { partial[t] = kernel.visit_tile(t, before, push, sleep); });

@@ -109,8 +109,8 @@ public:
     [[nodiscard]] double* bodies() { return z.data(); }
     [[nodiscard]] int body_stride() const { return p_.common_dim(); }
     [[nodiscard]] Index tile_row(Index t) const { return offset_[tiling_.tile_start[t]]; }
-    [[nodiscard]] Vector weights() const {
-        Vector out(r.size());
+    void weights(Vector& out) const {
+        out.resize(r.size());
         for (Index q = 0; q < p_.blocks(); ++q) {
             const Index i = tiling_.order[q];
             for (int c = 0; c < p_.cones[i].dim; ++c) {
@@ -118,7 +118,6 @@ public:
                 out[offset_[q] + c] = W_.inverse_mass(i) / (length * length);
             }
         }
-        return out;
     }
 
     Vector r, z;

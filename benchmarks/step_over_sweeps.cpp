@@ -3,8 +3,9 @@
 //     step_over_sweeps [count = 1000000] [pairs = 3]
 //
 // The settling box of `growth`, spheres. Once there are two contacts a sphere, steps on two threads and on one take turns, `pairs` of them; after each
-// step its sweeps are run again on its own problem, from its own start, without momentum, looks at the residual or anything else. All in one run,
-// since the machine may be shared. The same bits come out on any number of threads.
+// step its sweeps are run again on its own problem, from its own start, without momentum, looks at the residual or anything else; and once more with their
+// momentum, which a step's sweeps have: it reads and writes impulses and bodies of the sweep before. All in one run, since the machine may be shared. The same bits
+// come out on any number of threads.
 //
 // Last line: ratio R (on two threads)
 #include "common/settled.hpp"
@@ -28,7 +29,7 @@ int main(int argc, char** argv) {
     options.account = false;
     StepMemory<3> memory;
     struct Cost {
-        double step = 0, bare = 0;
+        double step = 0, bare = 0, with_momentum = 0;
     };
     std::array<Cost, 2> cost;  // by threads
     int measured = 0;
@@ -47,9 +48,15 @@ int main(int argc, char** argv) {
             const Delassus W(memory.assembled.problem, threads);
             Vector r = memory.start;
             const double bare = run_sweeps(W, options.solve.law, {}, record.solve.iterations, r);
+            r = memory.start;
+            GaussSeidelOptions momentum;
+            momentum.acceleration = Acceleration::momentum;
+            const double pushed = run_sweeps(W, options.solve.law, momentum, record.solve.iterations, r);
             cost[threads - 1].step += s.total();
             cost[threads - 1].bare += bare;
-            fmt::print("; {} threads: step {:.3f} s, bare sweeps {:.3f} s", threads, s.total(), bare);
+            cost[threads - 1].with_momentum += pushed;
+            fmt::print("; {} threads: step {:.3f} s, bare sweeps {:.3f} s, with momentum {:.3f} s", threads,
+                       s.total(), bare, pushed);
             ++measured;
         }
         fmt::print("\n");
@@ -60,6 +67,8 @@ int main(int argc, char** argv) {
         return 1;
     }
     fmt::print("bytes_per_grain {:.0f}\n", peak_memory() / count);
+    fmt::print("ratio_with_momentum {:.3f} {:.3f}\n", cost[0].step / cost[0].with_momentum,
+               cost[1].step / cost[1].with_momentum);
     fmt::print("ratio_one_thread {:.3f}\n", cost[0].step / cost[0].bare);
     fmt::print("ratio {:.3f}\n", cost[1].step / cost[1].bare);
     return 0;

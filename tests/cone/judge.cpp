@@ -227,7 +227,8 @@ TEST(Judge, NoBodyHidesFromItBehindOthers) {
     // The first is stopped, the second falls through the floor: heavy beside light, fast beside slow, and one among many.
     for (const std::pair<double, double>& first :
          {std::pair(1e9, 1.0), std::pair(1.0, 1e4), std::pair(1e6, 1e5)}) {
-        const Residual r = judged(falling({first, {1e-3, 1.0}}), Vector(Eigen::Vector2d(first.first * first.second, 0.0)));
+        const Residual r =
+            judged(falling({first, {1e-3, 1.0}}), Vector(Eigen::Vector2d(first.first * first.second, 0.0)));
         EXPECT_DOUBLE_EQ(r.law.worst, 1);
         EXPECT_DOUBLE_EQ(r.law.velocity, 1);
         EXPECT_GE(r.value, 0.05);

@@ -37,7 +37,8 @@ TEST(RealProblems, AutoSolvesEveryFileTo1e8) {
             EXPECT_EQ(report.status, Status::solved) << path.filename() << ": " << report.message;
             EXPECT_LE(judge(file.problem, s, Law::coulomb).value, 1e-8) << path.filename();
             std::printf("%-50s %-28s %.1e %6d iterations %.3f s\n", path.filename().c_str(),
-                        std::string(report.solver).c_str(), report.residual.value, report.iterations, report.seconds);
+                        std::string(report.solver).c_str(), report.residual.value, report.iterations,
+                        report.seconds);
         }
     }
 }

@@ -409,8 +409,20 @@ double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options,
     const Tiling& tiling = tiling_of(W);
     return with_kernel(W, law, options, tiling, r, [&](auto& kernel) {
         Sweeper<std::remove_reference_t<decltype(kernel)>> sweeper(kernel, W, options, tiling);
+        const bool pushed = options.acceleration == Acceleration::momentum;
+        ScratchVector before_r(W.rooms()), before_z(W.rooms());
+        if (pushed) {
+            before_r = kernel.r;
+            before_z = kernel.z;
+        }
+        constexpr int cycle = 25;
+        NesterovWeights weights;
         const Timer timer;
-        for (int s = 0; s < sweeps; ++s) sweeper();
+        for (int s = 0; s < sweeps; ++s) {
+            if (s % cycle == 0) weights = {};
+            if (pushed) sweeper.push(weights.next(), before_r, before_z);
+            sweeper();
+        }
         const double seconds = timer.seconds();
         kernel.store(r);
         return seconds;

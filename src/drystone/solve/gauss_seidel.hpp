@@ -55,7 +55,7 @@ struct GaussSeidelOptions {
 SolveReport gauss_seidel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Goal& goal,
                          Vector& r);
 
-/// Plain sweeps and nothing else, without a look at the residual: for smoothing between steps of other methods and for
+/// Sweeps and nothing else, without a look at the residual, plain or with momentum in short cycles: for smoothing between steps of other methods and for
 /// benchmarks. Returns the seconds that the sweeps alone took.
 double run_sweeps(const Delassus& W, Law law, const GaussSeidelOptions& options, int sweeps, Vector& r);
 

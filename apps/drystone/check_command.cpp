@@ -108,6 +108,18 @@ void tell_rest(const RunPlan<d>& plan) {
                                                : "none: [output] frames_every is not given");
 }
 
+/// Those of a scene that names them.
+std::string stages_in_words(const SolveSettings& solve) {
+    const auto* brief = std::get_if<BriefOptions>(&solve.solver);
+    if (brief == nullptr || brief->stages == BriefOptions{}.stages ||
+        brief->stages == BriefOptions::strict().stages)
+        return "";
+    std::vector<std::string_view> names;
+    for (const BriefStage stage : brief->stages)
+        names.push_back(brief_stages()[static_cast<std::size_t>(stage)].name);
+    return fmt::format(" ({})", fmt::join(names, ", "));
+}
+
 template <int d>
 void tell_plan(const RunPlan<d>& plan) {
     const StepOptions& step = plan.options.step;
@@ -133,8 +145,8 @@ void tell_plan(const RunPlan<d>& plan) {
                     step.scheme == Scheme::moreau_jean ? ""
                     : step.drift == Drift::clamp       ? ", drift clamp"
                                                        : ", drift push-out"));
-    row("solver", fmt::format("{}, law {}, tolerance {:.1e}", plan.solver, name_of(step.solve.law),
-                              step.solve.goal.tolerance));
+    row("solver", fmt::format("{}{}, law {}, tolerance {:.1e}", plan.solver, stages_in_words(step.solve),
+                              name_of(step.solve.law), step.solve.goal.tolerance));
 }
 
 /// Bytes of a run: bodies, and as many contacts as a dense packing has (6 per grain in space, 4 in the plane, each shared by two) or

@@ -38,6 +38,18 @@ TEST(Vector, KeepsItsRoom) {
     EXPECT_EQ(x.head(1000).sum(), 1000);
 }
 
+TEST(Vector, GrowsIntoWhatItIsMadeOf) {
+    Vector v(2);
+    v << 1, 2;
+    v = Eigen::MatrixXd::Ones(5, 2) * v;
+    EXPECT_TRUE(v == Vector::Constant(5, 3));
+    Vector w = Vector::Ones(3);
+    w = w.replicate(4, 1);
+    EXPECT_EQ(w.sum(), 12);
+    EXPECT_THROW(w.resize(Eigen::Index{1} << 61), std::bad_alloc);
+    EXPECT_EQ(w.sum(), 12);
+}
+
 TEST(Vector, CopiesAndMoves) {
     Vector a = Vector::LinSpaced(4, 0, 3), b;
     const double* const at = a.data();
@@ -71,19 +83,25 @@ TEST(Rooms, AreUsedAgain) {
     ScratchArray<int> small(5, 1, &rooms);
     ScratchVector large(rooms, 100);
     EXPECT_EQ(large.data(), at);
-    // What is given may be another's, and what is taken outlives the rooms.
+    // What is taken outlives the rooms.
     Vector kept;
     {
         Rooms others;
-        Vector x(50);
-        const double* const where = x.data();
-        x.give_to(others);
-        EXPECT_EQ(x.size(), 0);
         kept.resize(40, others);
-        EXPECT_EQ(kept.data(), where);
     }
     kept.setOnes(40);
     EXPECT_EQ(kept.sum(), 40);
+}
+
+/// Memory from elsewhere is kept in the place of what was taken, and no more of it.
+TEST(Rooms, DoNotHoard) {
+    Rooms rooms;
+    for (int k = 0; k < 10; ++k) Vector(50).give_to(rooms);
+    EXPECT_EQ(rooms.blocks(), 0);
+    Vector taken;
+    taken.resize(50, rooms);
+    for (int k = 0; k < 10; ++k) Vector(50).give_to(rooms);
+    EXPECT_EQ(rooms.blocks(), 1);
 }
 
 /// Sizes that creep do not leave more and more behind.

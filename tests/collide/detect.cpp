@@ -141,9 +141,10 @@ TYPED_TEST(Detect, BallsAsTheNarrowPhaseSeesThem) {
         const bool plane =
             std::isinf(scene.outer_radius(contact.a)) || std::isinf(scene.outer_radius(contact.b));
         with_planes += plane ? 1 : 0;
-        const Image<d> shift = plane ? Image<d>(Image<d>::Zero())
-                                     : shift_of<d>(contact.key.image, image_code<d>(bodies.image[contact.a]),
-                                                   image_code<d>(bodies.image[contact.b]));
+        const Image<d> shift =
+            plane ? Image<d>(Image<d>::Zero())
+                  : periods_between<d>(contact.key.image, image_code<d>(bodies.image[contact.a]),
+                                       image_code<d>(bodies.image[contact.b]));
         const Vec<d> x_b =
             bodies.position[contact.b] + shift.template cast<double>().cwiseProduct(scene.domain.period);
         const Placed<d> a{&scene.shape_of(contact.a), bodies.size[contact.a], bodies.pose(contact.a)};

@@ -152,10 +152,10 @@ TYPED_TEST(FindPairs, ShiftStaysTrueWhileBodiesAreWrapped) {
     find_pairs<d>(scene, some_margins(scene, 0.05), 1, found);
     ASSERT_FALSE(found.empty());
     const auto apart = [&](const Candidate<d>& pair) {
-        const Image<d> shift = shift_of<d>(pair.image, image_code<d>(scene.bodies.image[pair.a]),
-                                           image_code<d>(scene.bodies.image[pair.b]));
+        const Image<d> periods = periods_between<d>(pair.image, image_code<d>(scene.bodies.image[pair.a]),
+                                                    image_code<d>(scene.bodies.image[pair.b]));
         return Vec<d>(scene.bodies.position[pair.b] +
-                      shift.template cast<double>().cwiseProduct(scene.domain.period) -
+                      periods.template cast<double>().cwiseProduct(scene.domain.period) -
                       scene.bodies.position[pair.a]);
     };
     std::vector<Vec<d>> before;

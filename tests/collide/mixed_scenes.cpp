@@ -277,8 +277,8 @@ public:
             const Contact<d>& c = contacts_[i];
             const bool plane = is_half_space<d>(scene.shape_of(c.a)) || is_half_space<d>(scene.shape_of(c.b));
             Image<d> shift = plane ? Image<d>(Image<d>::Zero())
-                                   : shift_of<d>(c.key.image, image_code<d>(bodies_.image[c.a]),
-                                                 image_code<d>(bodies_.image[c.b]));
+                                   : periods_between<d>(c.key.image, image_code<d>(bodies_.image[c.a]),
+                                                        image_code<d>(bodies_.image[c.b]));
             found_[key(c.a, c.b, shift)].push_back(&c);
         }
     }

@@ -49,8 +49,8 @@ Seen expect_quiet_steps(Scene<d> scene, const StepOptions& options, const std::s
 }
 
 template <int d>
-Scene<d> heap(double friction, int across) {
-    Scene<d> scene = sample::empty_scene<d>(friction);
+Scene<d> heap(double friction, int across, double cohesion = 0) {
+    Scene<d> scene = sample::empty_scene<d>(friction, 0, cohesion);
     scene.gravity[d - 1] = -sample::g;
     sample::add_box<d>(scene, 1);
     sample::add_balls<d>(scene, across, 1);
@@ -105,6 +105,7 @@ TEST(StepAllocation, IsNoneOnceItIsWarm) {
         expect_quiet_steps(heap<3>(0.5, 8), convex, "balls, associated law" + on);
     }
     expect_quiet_steps(heap_of_boxes(4), quick(2), "boxes");
+    expect_quiet_steps(heap<3>(0.5, 6, 0.5), quick(2), "cohesion");
     expect_quiet_steps(rolling_heap(6), quick(2), "rolling friction");
     StepOptions moreau = quick(2);
     moreau.scheme = Scheme::moreau_jean;

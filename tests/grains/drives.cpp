@@ -172,7 +172,7 @@ TEST(Cell, PairsOfATiltedCellAreThoseOfAnEndlessLattice) {
                     for (int y = -1; y <= 1; ++y)
                         for (int z = -1; z <= 1; ++z) {
                             const Vec<3> apart = scene.bodies.position[a] - scene.bodies.position[b] -
-                                                 scene.domain.shift({x, y, z});
+                                                 scene.domain.translation({x, y, z});
                             if (apart.norm() < 0.2) ++expected;
                         }
         Neighbours<3> neighbours;
@@ -182,7 +182,7 @@ TEST(Cell, PairsOfATiltedCellAreThoseOfAnEndlessLattice) {
         EXPECT_EQ(contacts.size(), expected) << "tilt " << tilt;
         EXPECT_GT(expected, 50U);
         for (const Contact<3>& c : contacts) {
-            const Vec<3> b = scene.bodies.position[c.b] + scene.domain.shift(shift_of(scene, c));
+            const Vec<3> b = scene.bodies.position[c.b] + scene.domain.translation(periods_between(scene, c));
             EXPECT_NEAR((scene.bodies.position[c.a] - b).norm(), 0.2 + c.gap, 1e-12);
         }
     }

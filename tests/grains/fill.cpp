@@ -250,7 +250,7 @@ TEST(Fill, ATiltedCellIsSeen) {
         for (std::size_t j = 0; j < i; ++j) {
             for (const int a : {-2, -1, 0, 1, 2}) {
                 for (const int b : {-1, 0, 1})
-                    least = std::min(least, (x[i] - x[j] - scene.domain.shift({a, b})).norm());
+                    least = std::min(least, (x[i] - x[j] - scene.domain.translation({a, b})).norm());
             }
         }
     }

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <thread>
 
 namespace drystone {
 namespace {
@@ -186,6 +188,24 @@ TEST(Threads, EveryShapePeriodic) { check<3>(pour<3>(6, 5, true, 0), look_ahead(
 TEST(Threads, Restitution) { check<3>(pour<3>(6, 5, false, 0.3), moreau_jean(), 400, 60); }
 TEST(Threads, PlaneInABox) { check<2>(pour<2>(10, 20, false, 0), look_ahead(), 250, 60); }
 TEST(Threads, PlanePeriodic) { check<2>(pour<2>(10, 20, true, 0), look_ahead(), 250, 60); }
+/// A run may be copied with all that its steps keep, and both go on at the same time.
+TEST(Threads, CopiesOfARunDoNotMeet) {
+    const StepOptions options = look_ahead();
+    Scene<3> scene = pour<3>(4, 4, false, 0);
+    StepMemory<3> memory;
+    for (int k = 0; k < 60; ++k) step(scene, options, memory);
+    std::array<Scene<3>, 2> scenes = {scene, scene};
+    std::array<StepMemory<3>, 2> memories = {memory, memory};
+    const auto go_on = [&](int i) {
+        for (int k = 0; k < 60; ++k) step(scenes[i], options, memories[i]);
+    };
+    std::thread first(go_on, 0), second(go_on, 1);
+    first.join();
+    second.join();
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        EXPECT_TRUE(scenes[0].bodies.position[i] == scenes[1].bodies.position[i]) << i;
+}
+
 /// Few contacts, as in small scenes. While the sweeps succeed: what the fall-backs factorise with MUMPS repeats to rounding only.
 TEST(Threads, FewBodies) {
     check<3>(pour<3>(3, 3, false, 0), look_ahead(), 150, 60);

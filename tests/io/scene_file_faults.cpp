@@ -43,8 +43,11 @@ TEST(SceneFaults, EachIsToldWithItsLineAndCure) {
         {"dimension = 3\n[solver]\nname = \"aspg\"\nstages = [\"momentum\"]",
          "scene.toml:4: solver.stages: only \"auto\" has stages; leave out name, or stages"},
         {"dimension = 3\n[solver]\nstages = []",
-         "scene.toml:3: solver.stages: an empty list solves nothing; name some of momentum, anderson, "
-         "short-cycles, frozen-shift, frozen-shift-interior-point, proof, plain"},
+         "scene.toml:3: solver.stages: none of them is tried whatever the number of contacts; name one of "
+         "momentum, short-cycles, frozen-shift too"},
+        {"dimension = 3\n[solver]\nlaw = \"associated\"\nstages = [\"proof\", \"plain\"]",
+         "scene.toml:4: solver.stages: none of them is tried whatever the number of contacts; name one of "
+         "momentum too"},
         {"dimension = 3\n[solver]\nname = \"haslinger-gauss-seidel\"\n[[material]]\nname = \"a\"\nrolling = "
          "0.1",
          "scene.toml:3: solver.name: Haslinger's fixed point knows no rolling or spinning friction; take "

@@ -66,6 +66,23 @@ TEST(Solve, BadDataAreInvalidAndSaySo) {
     EXPECT_NE(report.message.find("w"), std::string::npos);
 }
 
+TEST(Solve, MayStartFromTheImpulsesThatItReplaces) {
+    const ConeProblem p = random_bodies({.bodies = 8, .contacts = 14, .seed = 3},
+                                        [](int) { return Cone::second_order(3, 0.4); });
+    const Delassus W(p);
+    for (const SolverOptions& solver :
+         {SolverOptions{AutoOptions{}}, SolverOptions{BriefOptions{}}, SolverOptions{GaussSeidelOptions{}}}) {
+        const SolveSettings settings = settings_of(solver, Law::coulomb, 1e-8);
+        ConeSolution s;
+        ASSERT_EQ(solve(W, settings, s).status, Status::solved);
+        const Vector r = s.r;
+        const SolveReport again = solve(W, settings, s.r, s);
+        EXPECT_EQ(again.status, Status::solved);
+        EXPECT_EQ(again.iterations, 0);
+        EXPECT_LT((s.r - r).norm(), 1e-12 * r.norm());
+    }
+}
+
 TEST(Solve, EmptyProblemIsSolved) {
     ConeProblem p;
     p.only().count = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory_resource>
 #include <new>
 #include <vector>
@@ -14,6 +15,7 @@ namespace drystone {
 class Rooms : public std::pmr::memory_resource {
 public:
     static constexpr std::align_val_t alignment{64};  ///< a cache line
+    static constexpr std::size_t most_bytes = std::numeric_limits<std::ptrdiff_t>::max();
 
     struct Block {
         std::byte* memory = nullptr;
@@ -29,6 +31,7 @@ public:
 
     /// A block of its taker's own: the smallest that is large enough. It may be given back, or released.
     Block take(std::size_t bytes) {
+        ++lent_;
         Block* best = nullptr;
         Block* largest = nullptr;
         for (Block& block : free_) {
@@ -38,13 +41,17 @@ public:
         if (best == nullptr) {
             // In the place of the largest: blocks do not become more when sizes creep.
             if (largest != nullptr) release(remove(*largest));
-            const std::size_t roomy = bytes + bytes / 8;
+            const std::size_t roomy = bytes > most_bytes / 2 ? bytes : bytes + bytes / 8;
             return {static_cast<std::byte*>(::operator new[](roomy, alignment)), roomy};
         }
         return remove(*best);
     }
+    /// A block from here or, in the place of one, from elsewhere: more than were taken are not kept.
     void give(const Block& block) {
-        if (block.memory != nullptr) free_.push_back(block);
+        if (block.memory == nullptr) return;
+        if (lent_ == 0) return release(block);
+        free_.push_back(block);
+        --lent_;
     }
     /// That nobody has.
     [[nodiscard]] std::size_t blocks() const { return free_.size(); }
@@ -58,7 +65,13 @@ private:
         return out;
     }
     void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
-        taken_.push_back(take(bytes));
+        taken_.emplace_back();  // first: it may throw
+        try {
+            taken_.back() = take(bytes);
+        } catch (...) {
+            taken_.pop_back();
+            throw;
+        }
         return taken_.back().memory;
     }
     void do_deallocate(void* memory, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
@@ -73,6 +86,7 @@ private:
     }
 
     std::vector<Block> free_, taken_;
+    std::size_t lent_ = 0;
 };
 
 /// An array for a while, of memory from Rooms.

@@ -43,7 +43,13 @@ public:
     }
     template <class Expression>
     Vector& operator=(const Eigen::EigenBase<Expression>& x) {
-        resize(x.size());
+        if (x.size() > capacity()) {  // x may be made of what is here
+            Vector larger(x.size());
+            larger = x;
+            swap(larger);
+            return *this;
+        }
+        seat(x.size());
         Base::operator=(x.derived());
         return *this;
     }
@@ -51,17 +57,20 @@ public:
     /// What is in it is lost where it must grow.
     void resize(Eigen::Index size) {
         if (size > capacity()) {
+            const std::size_t bytes = bytes_of(size);
             Rooms::release(std::exchange(block_, {}));  // the old one goes first
+            seat(0);
             // A little more than is asked for: sizes of steps creep.
-            block_ = Rooms().take(bytes_of(size));
+            block_ = Rooms().take(bytes);
         }
         seat(size);
     }
     /// The same with memory of rooms, where it must grow, to which its own goes.
     void resize(Eigen::Index size, Rooms& rooms) {
         if (size > capacity()) {
+            const std::size_t bytes = bytes_of(size);
             give_to(rooms);
-            block_ = rooms.take(bytes_of(size));
+            block_ = rooms.take(bytes);
         }
         seat(size);
     }
@@ -95,7 +104,11 @@ public:
     }
 
 private:
-    static std::size_t bytes_of(Eigen::Index size) { return static_cast<std::size_t>(size) * sizeof(double); }
+    static std::size_t bytes_of(Eigen::Index size) {
+        if (static_cast<std::size_t>(size) > Rooms::most_bytes / sizeof(double))
+            throw std::bad_array_new_length();
+        return static_cast<std::size_t>(size) * sizeof(double);
+    }
     [[nodiscard]] Eigen::Index capacity() const {
         return static_cast<Eigen::Index>(block_.bytes / sizeof(double));
     }

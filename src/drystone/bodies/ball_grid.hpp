@@ -22,7 +22,7 @@ Vec<d> wrapped(const Domain<d>& domain, Vec<d> x) {
         if (!(domain.period[k] > 0)) continue;
         Image<d> periods = Image<d>::Zero();
         periods[k] = -static_cast<std::int32_t>(std::floor((x[k] - domain.lower[k]) / domain.period[k]));
-        x += domain.shift(periods);
+        x += domain.translation(periods);
     }
     return x;
 }
@@ -116,18 +116,18 @@ private:
         if (k < 0) return in_cells(level, x, reach, visit);
         const double period = domain_.period[k];
         if (!(period > 0)) return in_images(level, x, k - 1, reach, visit);
-        // A shift in the last direction may have moved x along the first.
+        // A translation in the last direction may have moved x along the first.
         if (k < d - 1) {
             Image<d> back = Image<d>::Zero();
             back[k] = -static_cast<std::int32_t>(std::floor((x[k] - domain_.lower[k]) / period));
-            x += domain_.shift(back);
+            x += domain_.translation(back);
         }
         const double far = reach + level.radius;
         const auto most = static_cast<std::int32_t>(std::ceil(far / period));
         for (std::int32_t n = -most; n <= most; ++n) {
             Image<d> periods = Image<d>::Zero();
             periods[k] = n;
-            const Vec<d> y = x + domain_.shift(periods);
+            const Vec<d> y = x + domain_.translation(periods);
             if (y[k] < domain_.lower[k] - far || y[k] > domain_.lower[k] + period + far) continue;
             if (in_images(level, y, k - 1, reach, visit)) return true;
         }

@@ -65,13 +65,13 @@ struct Domain {
     /// Of the cell, m^3; only where all directions are periodic.
     [[nodiscard]] double volume() const { return period.prod(); }
     /// From a place to its image so many periods away.
-    [[nodiscard]] Vec<d> shift(const Image<d>& periods) const {
+    [[nodiscard]] Vec<d> translation(const Image<d>& periods) const {
         Vec<d> way = periods.template cast<double>().cwiseProduct(period);
         way[0] += periods[d - 1] * tilt;
         return way;
     }
     /// Velocity of the image so many periods away relative to the place itself.
-    [[nodiscard]] Vec<d> shift_velocity(const Image<d>& periods) const {
+    [[nodiscard]] Vec<d> translation_velocity(const Image<d>& periods) const {
         Vec<d> v = periods.template cast<double>().cwiseProduct(period).cwiseProduct(rate);
         v[0] += periods[d - 1] * (shear_rate * period[d - 1]);
         return v;
@@ -119,7 +119,7 @@ struct Scene {
 
     /// Where the centre would be if it had never been wrapped around the periodic domain.
     [[nodiscard]] Vec<d> unwrapped(Index body) const {
-        return bodies.position[body] + domain.shift(bodies.image[body]);
+        return bodies.position[body] + domain.translation(bodies.image[body]);
     }
     [[nodiscard]] const Shape<d>& shape_of(Index body) const { return shapes[bodies.shape[body]]; }
     /// Radius of the ball about the centre that holds the body.

@@ -94,7 +94,7 @@ private:
     void touch_plane(const Candidate<d>& pair, const Row& a, const Row& b, ContactSet<d>& contacts) const;
     void touch_any(const Candidate<d>& pair, const Row& a, const Row& b, const Vec<d>& x_b,
                    ContactSet<d>& contacts, std::vector<Touch<d>>& touches) const;
-    [[nodiscard]] bool boxes_apart(const Row& a, const Row& b, const Vec<d>& shift) const;
+    [[nodiscard]] bool boxes_apart(const Row& a, const Row& b, const Vec<d>& way) const;
 
     /// A contact without arms.
     static Contact<d>& add(ContactSet<d>& contacts, const Candidate<d>& pair, const Row& a, const Row& b,
@@ -133,9 +133,10 @@ bool Detection<d>::candidates_hold() const {
             const Kind k = kind(i);
             if (k == Kind::half_space) continue;
             // From where it was at the search, whatever sides it has been wrapped around since.
-            const Vec<d> x = periodic_ ? Vec<d>(bodies_.position[i] +
-                                                scene_.domain.shift(bodies_.image[i] - neighbours_.image[i]))
-                                       : bodies_.position[i];
+            const Vec<d> x = periodic_
+                                 ? Vec<d>(bodies_.position[i] +
+                                          scene_.domain.translation(bodies_.image[i] - neighbours_.image[i]))
+                                 : bodies_.position[i];
             const Vec<d>& old = neighbours_.position[i];
             double moved = (x - old).norm() + cell_moved;
             if (k == Kind::other)
@@ -309,8 +310,8 @@ void Detection<d>::touch(std::size_t begin, std::size_t end, ContactSet<d>& cont
         }
         Vec<d> x_b = b.x;
         if (periodic_) {
-            const Image<d> shift = shift_of<d>(pair.image, a.image, b.image);
-            x_b += scene_.domain.shift(shift);
+            const Image<d> periods = periods_between<d>(pair.image, a.image, b.image);
+            x_b += scene_.domain.translation(periods);
         }
         const Vec<d> apart = a.x - x_b;
         const double near = a.radius + b.radius + a.reach + b.reach;
@@ -356,18 +357,18 @@ void Detection<d>::touch_plane(const Candidate<d>& pair, const Row& a, const Row
 
 /// A quick look before the narrow phase, for bodies that fill little of their bounding ball.
 template <int d>
-bool Detection<d>::boxes_apart(const Row& a, const Row& b, const Vec<d>& shift) const {
+bool Detection<d>::boxes_apart(const Row& a, const Row& b, const Vec<d>& way) const {
     const double near = a.reach + b.reach;
     if (a.extra >= 0 && b.extra >= 0) {
         Bounds<d> other_box = work_.boxes[b.extra].bounds;
-        other_box.lower += shift;
-        other_box.upper += shift;
+        other_box.lower += way;
+        other_box.upper += way;
         return !work_.boxes[a.extra].bounds.widened(near).overlaps(other_box);
     }
     const bool box_first = a.extra >= 0;
     const Bounds<d>& box = work_.boxes[box_first ? a.extra : b.extra].bounds;
     const Row& round = box_first ? b : a;
-    const Vec<d> centre = box_first ? Vec<d>(round.x + shift) : Vec<d>(round.x - shift);
+    const Vec<d> centre = box_first ? Vec<d>(round.x + way) : Vec<d>(round.x - way);
     const Vec<d> out = (box.lower - centre).cwiseMax(centre - box.upper).cwiseMax(0);
     const double far = round.radius + near;
     return out.squaredNorm() > far * far;

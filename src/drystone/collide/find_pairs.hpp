@@ -41,29 +41,31 @@ Image<d> periods_of(std::uint32_t code) {
 /// How many periods to add to the (wrapped) position of b to bring it near the (wrapped) position of a, from the code of the
 /// pair and those of the images where the bodies are now. Not for half-spaces: theirs is always zero.
 template <int d>
-Image<d> shift_of(std::uint32_t pair, std::uint32_t image_a, std::uint32_t image_b) {
-    Image<d> shift;
+Image<d> periods_between(std::uint32_t pair, std::uint32_t image_a, std::uint32_t image_b) {
+    Image<d> periods;
     for (int k = 0; k < d; ++k)  // each direction modulo 1024: what higher bits borrow or carry is masked off
-        shift[k] = static_cast<std::int32_t>(
-                       ((pair >> (10 * k)) + (image_b >> (10 * k)) - (image_a >> (10 * k)) + 512U) & 1023U) -
-                   512;
-    return shift;
+        periods[k] =
+            static_cast<std::int32_t>(
+                ((pair >> (10 * k)) + (image_b >> (10 * k)) - (image_a >> (10 * k)) + 512U) & 1023U) -
+            512;
+    return periods;
 }
 
-/// The same for a contact that was found: its b is at position_b + domain.shift(this), and moves with the image there.
+/// The same for a contact that was found: its b is at position_b + domain.translation(this), and moves with the image there.
 template <int d>
-Image<d> shift_of(const Scene<d>& scene, const Contact<d>& c) {
+Image<d> periods_between(const Scene<d>& scene, const Contact<d>& c) {
     if (!scene.domain.periodic() || std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.a)) ||
         std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.b)))
         return Image<d>::Zero();
     const Bodies<d>& bodies = scene.bodies;
-    return shift_of<d>(c.key.image, image_code<d>(bodies.image[c.a]), image_code<d>(bodies.image[c.b]));
+    return periods_between<d>(c.key.image, image_code<d>(bodies.image[c.a]),
+                              image_code<d>(bodies.image[c.b]));
 }
 
 /// Memory of a search, kept from one to the next so that a search of the same size allocates nothing.
 template <int d>
 struct PairWorkspace {
-    /// A body, or an image of one, in a grid. `tag` holds the code of its shift and flags (find_pairs.cpp).
+    /// A body, or an image of one, in a grid. `tag` holds the code of its periods and flags (find_pairs.cpp).
     struct Item {
         std::array<double, d> x;
         double radius;  ///< of its bounding ball, margin included

@@ -35,7 +35,7 @@ struct PairGrid {
     double radius = 0;  // largest of the class
     std::size_t first = 0, count = 0;
     std::size_t table = 0;  // where the grid's part of the table starts
-    int shift = 0;          // digits of a key that the table leaves out
+    int left_out = 0;       // digits of a key that the table leaves out
 
     [[nodiscard]] std::int64_t coordinate(int k, double x) const {
         const double t = std::floor((x - origin[k]) * inverse_cell);

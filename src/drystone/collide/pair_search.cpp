@@ -75,7 +75,7 @@ void Search<d>::measure_bodies() {
         thickest = std::max(thickest, m.thickest);
         boxed_ = boxed_ || m.boxed;
     }
-    // A shift of more than 511 periods would not fit its code.
+    // A translation by more than 511 periods would not fit its code.
     if (periodic_ && std::abs(scene_.domain.tilt) > 500 * scene_.domain.period[0] && scene_.domain.tilt != 0)
         fail("domain.tilt", fmt::format("the cell has been sheared by {} m", scene_.domain.tilt),
              "end the run before the shear passes 500 periods, or take a longer period along x");
@@ -240,20 +240,20 @@ void Search<d>::sort_into_cells(PairGrid<d>& grid) {
 /// For each value of a key's leading digits, the first item whose key has it or a larger one.
 template <int d>
 void Search<d>::fill_table(PairGrid<d>& grid, std::uint64_t cells) {
-    grid.shift = 0;
-    while ((cells >> grid.shift) > 4 * grid.count + 64) ++grid.shift;
+    grid.left_out = 0;
+    while ((cells >> grid.left_out) > 4 * grid.count + 64) ++grid.left_out;
     grid.table = work_.table.size();
-    const std::uint64_t values = (cells >> grid.shift) + 2;
+    const std::uint64_t values = (cells >> grid.left_out) + 2;
     work_.table.resize(grid.table + values);
     std::uint32_t* table = &work_.table[grid.table];
     const std::uint64_t* keys = &work_.keys[grid.first];
     // Each item writes the values from that of the one before it, exclusive, to its own.
-    const auto begins = [&](std::size_t i) { return i == 0 ? 0 : (keys[i - 1] >> grid.shift) + 1; };
+    const auto begins = [&](std::size_t i) { return i == 0 ? 0 : (keys[i - 1] >> grid.left_out) + 1; };
     const std::size_t blocks = (grid.count + block_items - 1) / block_items;
     parallel_for(threads_, static_cast<Index>(blocks), [&](Index block) {
         const std::size_t begin = block * block_items, end = std::min(grid.count, begin + block_items);
         for (std::size_t i = begin; i < end; ++i)
-            for (std::uint64_t value = begins(i); value <= keys[i] >> grid.shift; ++value)
+            for (std::uint64_t value = begins(i); value <= keys[i] >> grid.left_out; ++value)
                 table[value] = static_cast<std::uint32_t>(i);
     });
     std::fill(table + begins(grid.count), table + values, static_cast<std::uint32_t>(grid.count));

@@ -86,19 +86,19 @@ private:
     [[nodiscard]] Kind kind(Index i) const { return static_cast<Kind>(work_.kind[bodies_.shape[i]]); }
     [[nodiscard]] double radius(Index i) const { return scene_.outer_radius(i) + margin_[i]; }
 
-    /// The place of a body inside the domain, moved by a shift.
+    /// The place of a body inside the domain, moved by some periods.
     [[nodiscard]] std::array<double, d> place(Index i, std::uint32_t tag) const {
         std::array<double, d> x;
         for (int k = 0; k < d; ++k) x[k] = bodies_.position[i][k];
         if (periodic_) {
             const Image<d> away = periods_of<d>(tag & code_mask) - (work_.home[i] - bodies_.image[i]);
-            const Vec<d> shift = scene_.domain.shift(away);
-            for (int k = 0; k < d; ++k) x[k] += shift[k];
+            const Vec<d> way = scene_.domain.translation(away);
+            for (int k = 0; k < d; ++k) x[k] += way[k];
         }
         return x;
     }
 
-    /// Calls f(code) for every shift that brings a body within reach of the domain, other than none.
+    /// Calls f(code) for all periods that bring a body within reach of the domain, other than none.
     template <class F>
     void for_images(Index i, double reach, F&& f) const {
         const std::array<double, d> x = place(i, 0);
@@ -111,17 +111,17 @@ private:
             high[k] = static_cast<std::int32_t>(std::floor((lower + period + reach) / period));
         };
         for (int k = 1; k < d; ++k) set_range(k, 0);
-        Image<d> shift = low;
-        for (shift[d - 1] = low[d - 1]; shift[d - 1] <= high[d - 1]; ++shift[d - 1]) {
+        Image<d> periods = low;
+        for (periods[d - 1] = low[d - 1]; periods[d - 1] <= high[d - 1]; ++periods[d - 1]) {
             // Along x the range depends on the cell in the last direction, which a shear has displaced.
-            set_range(0, shift[d - 1] * scene_.domain.tilt);
-            for (int k = 0; k < d - 1; ++k) shift[k] = low[k];
+            set_range(0, periods[d - 1] * scene_.domain.tilt);
+            for (int k = 0; k < d - 1; ++k) periods[k] = low[k];
             while (low[0] <= high[0]) {
-                if (!shift.isZero()) f(image_code<d>(shift));
+                if (!periods.isZero()) f(image_code<d>(periods));
                 int k = 0;
                 for (; k < d - 1; ++k) {
-                    if (++shift[k] <= high[k]) break;
-                    shift[k] = low[k];
+                    if (++periods[k] <= high[k]) break;
+                    periods[k] = low[k];
                 }
                 if (k == d - 1) break;
             }
@@ -131,7 +131,7 @@ private:
     /// The items with keys from `first` to `last`, few of them, as positions within the grid.
     [[nodiscard]] Stretch stretch(const PairGrid<d>& grid, std::uint64_t first, std::uint64_t last) const {
         const std::uint64_t* keys = &work_.keys[grid.first];
-        const std::uint32_t* table = &work_.table[grid.table + (first >> grid.shift)];
+        const std::uint32_t* table = &work_.table[grid.table + (first >> grid.left_out)];
         std::size_t begin = table[0];
         // Mostly none or one to pass; many only where bodies crowd in a small part of their space.
         if (const std::size_t end = table[1]; end - begin > 16)
@@ -171,28 +171,28 @@ private:
         }
         const std::uint32_t p_code = p.tag & code_mask, q_code = q.tag & code_mask;
         if (p_code != 0 && q_code != 0) return;
-        Image<d> shift = periods_of<d>(q_code) - periods_of<d>(p_code);  // of q against p
+        Image<d> periods = periods_of<d>(q_code) - periods_of<d>(p_code);  // of q against p
         if (same_class && (p_code | q_code) != 0) {
             // A pair across a border is met twice, once at either side: kept where the one inside has the smaller index.
             const Index inside = p_code == 0 ? p.body : q.body, outside = p_code == 0 ? q.body : p.body;
             if (inside > outside) return;
             if (inside == outside) {
                 int k = 0;
-                while (shift[k] == 0) ++k;
-                if ((p_code == 0 ? shift[k] : -shift[k]) < 0) return;
-                if (p_code != 0) shift = -shift;
-                out.push_back({inside, inside, image_code<d>(shift)});
+                while (periods[k] == 0) ++k;
+                if ((p_code == 0 ? periods[k] : -periods[k]) < 0) return;
+                if (p_code != 0) periods = -periods;
+                out.push_back({inside, inside, image_code<d>(periods)});
                 return;
             }
         }
         // From places inside the domain to unwrapped ones. Unsigned: images may be of any size.
         for (int k = 0; k < d; ++k) {
-            const auto moved = static_cast<std::uint32_t>(shift[k]) +
+            const auto moved = static_cast<std::uint32_t>(periods[k]) +
                                static_cast<std::uint32_t>(work_.home[p.body][k]) -
                                static_cast<std::uint32_t>(work_.home[q.body][k]);
-            shift[k] = static_cast<std::int32_t>((forward ? moved : 0U - moved) & 1023U);
+            periods[k] = static_cast<std::int32_t>((forward ? moved : 0U - moved) & 1023U);
         }
-        const std::uint32_t code = image_code<d>(shift);
+        const std::uint32_t code = image_code<d>(periods);
         out.push_back(forward ? Candidate<d>{p.body, q.body, code} : Candidate<d>{q.body, p.body, code});
     }
 

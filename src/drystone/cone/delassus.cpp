@@ -42,6 +42,15 @@ void root_of_inertia(const double* A, double* L) {
 
 }  // namespace
 
+Delassus::Delassus(const Delassus& other)
+    : problem_(other.problem_),
+      threads_(other.threads_),
+      arithmetic_(other.arithmetic_),
+      exchange_(other.exchange_),
+      data_(other.data_),
+      b_(other.b_),
+      shift_(other.shift_) {}
+
 Delassus::~Delassus() {
     if (!rooms_ || rooms_.use_count() == 1) return;
     for (Vector* numbers : {&b_, &shift_, &z_}) numbers->give_to(*rooms_);
@@ -69,7 +78,7 @@ void Delassus::refill(const ConeProblem& problem, int threads, const Exchange* e
     impulse_to_velocity(problem.f, data_->v_free);
     fill_blocks();
     if (problem.pull.size() > 0) {
-        data_->pull = problem.pull_impulse();
+        problem.fill_pull_impulse(data_->pull);
         apply(data_->pull, data_->pulled);
     }
 }

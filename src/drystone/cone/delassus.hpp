@@ -35,9 +35,10 @@ public:
     explicit Delassus(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr) {
         refill(problem, threads, exchange);
     }
-    Delassus(const Delassus&) = default;
+    /// A copy shares what does not depend on b, but has rooms of its own.
+    Delassus(const Delassus& other);
     Delassus(Delassus&&) = default;
-    Delassus& operator=(const Delassus&) = default;
+    Delassus& operator=(const Delassus& other) { return *this = Delassus(other); }
     Delassus& operator=(Delassus&&) = default;
     ~Delassus();
     /// The same for a problem of the next step: room of the last one is used again.
@@ -52,7 +53,7 @@ public:
     [[nodiscard]] bool compliant() const { return problem_->compliance.size() > 0; }
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
-    /// Memory for a while, for solvers and all others who work with the problem. Copies share it.
+    /// Memory for a while, for solvers and all others who work with the problem. An operator with a frozen shift shares it.
     [[nodiscard]] Rooms& rooms() const {
         if (!rooms_) rooms_ = std::make_shared<Rooms>();
         return *rooms_;

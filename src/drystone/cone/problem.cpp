@@ -3,6 +3,8 @@
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel_sum.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -100,7 +102,12 @@ bool ConeProblem::moves(Index body) const {
 }
 
 bool ConeProblem::dilates() const {
-    return std::any_of(cones.begin(), cones.end(), [](const Cone& cone) { return cone.dilatancy > 0; });
+    return std::any_of(cones.begin(), cones.end(), [](const Cone& cone) {
+        if (!(cone.dilatancy > 0)) return false;
+        const ConeGroups groups = groups_of(cone);
+        return std::any_of(groups.begin(), groups.end(),
+                           [](const ConeGroup& g) { return g.mu > 0 && !std::isinf(g.mu); });
+    });
 }
 
 bool ConeProblem::separate() const {
@@ -392,8 +399,7 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
         faults.expect(good, "cone of block " + std::to_string(i) +
                                 ": dimension or coefficient out of range; use Cone's factories");
         faults.expect(cone.dilatancy >= 0 && cone.dilatancy <= 1,
-                      "cone of block " + std::to_string(i) + ": dilatancy " + std::to_string(cone.dilatancy) +
-                          " is not from 0 to 1");
+                      fmt::format("cone of block {}: dilatancy {} is not from 0 to 1", i, cone.dilatancy));
     }
     check_mass(p, faults);
     const bool contacts_fit = check_contacts(p, faults);

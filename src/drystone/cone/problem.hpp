@@ -185,7 +185,7 @@ struct ConeProblem {
     [[nodiscard]] bool moves(Index body) const;
     /// True if no body's impulse moves another: species are all of separate bodies.
     [[nodiscard]] bool separate() const;
-    /// True if a block has a dilatancy.
+    /// True if a block has a dilatancy that matters.
     [[nodiscard]] bool dilates() const;
     /// The species of a problem that has one (made where there is none yet).
     Species& only();

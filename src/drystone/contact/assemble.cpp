@@ -178,12 +178,12 @@ BodyRows<d> cell_rows(const Scene<d>& scene, const BodyRows<d>& frame, const Ima
 
 /// The part of the images' velocity that is known: all of it where no stress is controlled.
 template <int d>
-Vec<d> known_shift_velocity(const Scene<d>& scene, const Image<d>& away) {
+Vec<d> known_translation_velocity(const Scene<d>& scene, const Image<d>& away) {
     Domain<d> known = scene.domain;
     for (int k = 0; k < d; ++k)
         if (scene.cell.stress[k]) known.rate[k] = 0;
     if (scene.cell.shear_stress) known.shear_rate = 0;
-    return known.shift_velocity(away);
+    return known.translation_velocity(away);
 }
 
 /// The pull (N s) that a contact bears.
@@ -249,7 +249,7 @@ void put_rows(const Scene<d>& scene, const Contact<d>& c, Index i, bool controll
         if (scene.bodies.is_guided(c.b)) put(out.place[c.b], rows_at<d>(frame, c.arm_b, -1));
     }
     if (!controlled) return;
-    const Image<d> away = shift_of(scene, c);
+    const Image<d> away = periods_between(scene, c);
     if (!away.isZero()) put(p.bodies() - 1, cell_rows<d>(scene, frame, away));
 }
 
@@ -257,7 +257,7 @@ void put_rows(const Scene<d>& scene, const Contact<d>& c, Index i, bool controll
 template <int d>
 int rows_to_put(const Scene<d>& scene, const Contact<d>& c, bool controlled) {
     const int own = c.a == c.b ? 1 : int(scene.bodies.is_guided(c.a)) + int(scene.bodies.is_guided(c.b));
-    return own + int(controlled && !shift_of(scene, c).isZero());
+    return own + int(controlled && !periods_between(scene, c).isZero());
 }
 
 /// Opens block i of the general rows.
@@ -415,7 +415,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
         };
         side(c.a, c.arm_a, 1);
         side(c.b, c.arm_b, -1);
-        if (cell_moves) known.force -= known_shift_velocity(scene, shift_of(scene, c));
+        if (cell_moves) known.force -= known_translation_velocity(scene, periods_between(scene, c));
         if (belts) {
             const Vec<d> belt = belt_velocity(scene, c.a, c.normal) - belt_velocity(scene, c.b, c.normal);
             known.force += belt;

@@ -84,7 +84,7 @@ Vec<d> relative_velocity(const Scene<d>& scene, const Contact<d>& contact) {
     const Bodies<d>& bodies = scene.bodies;
     Vec<d> u = bodies.velocity[contact.a] + cross(bodies.spin[contact.a], contact.arm_a) -
                bodies.velocity[contact.b] - cross(bodies.spin[contact.b], contact.arm_b);
-    if (scene.domain.changes()) u -= scene.domain.shift_velocity(shift_of(scene, contact));
+    if (scene.domain.changes()) u -= scene.domain.translation_velocity(periods_between(scene, contact));
     return u;
 }
 

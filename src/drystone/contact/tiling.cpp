@@ -19,7 +19,7 @@ constexpr std::size_t look_ahead = 24;  // contacts that the spacing looks throu
 template <int d>
 std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
     constexpr std::uint32_t first = TileGrid<d>::levels << d;
-    if (scene.cell.any() && !shift_of(scene, c).isZero()) return first;
+    if (scene.cell.any() && !periods_between(scene, c).isZero()) return first;
     for (const Index body : {c.a, c.b}) {
         if (!scene.bodies.is_guided(body)) continue;
         for (std::uint32_t k = 0; k < scene.drives.size(); ++k)

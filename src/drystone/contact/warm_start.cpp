@@ -54,12 +54,18 @@ template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
               WarmStart<d>& memory, std::span<const std::uint8_t> ours, int threads) {
     memory.h = h;
-    const Vector without_pull = problem.pull.size() > 0 ? Vector(r - problem.pull_impulse()) : Vector();
-    const Vector& borne = problem.pull.size() > 0 ? without_pull : r;
+    const bool pulled = problem.pull.size() > 0;
+    const auto borne = [&](std::size_t i) {
+        std::array<double, max_block> x{};
+        std::copy_n(r.data() + problem.offset[i], problem.cones[i].dim, x.begin());
+        if (pulled) x[0] -= problem.pull[static_cast<Eigen::Index>(i)];
+        return x;
+    };
     memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
     const auto bears = [&](std::size_t i) {
+        const auto x = borne(i);
         return (ours.empty() || ours[i] != 0) &&
-               !borne.segment(problem.offset[i], problem.cones[i].dim).isZero(0);
+               std::any_of(x.begin(), x.begin() + problem.cones[i].dim, [](double c) { return c != 0; });
     };
     // How many each share has tells where the next one begins.
     std::array<std::size_t, most_shares + 1> first{};
@@ -77,8 +83,7 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
         std::size_t k = first[share];
         for (std::size_t i = begin; i < end; ++i) {
             if (!bears(i)) continue;
-            const Wrench<d> wrench =
-                in_world<d>(problem.cones[i], contacts[i].normal, borne.data() + problem.offset[i]);
+            const Wrench<d> wrench = in_world<d>(problem.cones[i], contacts[i].normal, borne(i).data());
             memory.key[k] = contacts[i].key;
             memory.impulse[k] = wrench.force;
             if (torques) memory.torque[k] = wrench.torque;

@@ -385,7 +385,7 @@ void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
         auto look = [&](auto&& self, int k) -> void {
             if (near) return;
             if (k == d) {
-                const Vec<d> x = scene.bodies.position[i] + scene.domain.shift(image);
+                const Vec<d> x = scene.bodies.position[i] + scene.domain.translation(image);
                 near = Bounds<d>{x, x}.widened(radius).overlaps(where);
                 return;
             }

@@ -58,7 +58,7 @@ FreeSpace<d>::FreeSpace(const Scene<d>& scene, const Bounds<d>& where, double ra
     const Bounds<d> wide = where.widened(radius);
     auto comes_near = [&](const Bounds<d>& box) {
         return std::any_of(images_.begin(), images_.end(), [&](const Image<d>& image) {
-            const Vec<d> shift = domain_.shift(image);
+            const Vec<d> shift = domain_.translation(image);
             return wide.overlaps({box.lower + shift, box.upper + shift});
         });
     };
@@ -104,7 +104,7 @@ bool FreeSpace<d>::any_gap(const Vec<d>& x, double radius, Visit&& visit) const 
     }
     for (const Solid& solid : solids_) {
         for (const Image<d>& image : images_) {
-            const Vec<d> y = x + domain_.shift(image);
+            const Vec<d> y = x + domain_.translation(image);
             const Bounds<d> box{y.array() - radius, y.array() + radius};
             if (box.overlaps(solid.bounds) && visit(gap_to(solid, y, radius))) return true;
         }

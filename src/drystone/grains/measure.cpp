@@ -32,7 +32,7 @@ void for_each_image(const Domain<d>& domain, F&& f) {
             const auto visit = [&] {
                 for (int i = 0; i < d; ++i)
                     if (k[i] != 0 && !(domain.period[i] > 0)) return;
-                f(domain.shift(k));
+                f(domain.translation(k));
             };
             if constexpr (d == 2) {
                 visit();

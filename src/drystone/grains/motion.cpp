@@ -171,7 +171,7 @@ void integrate(Scene<d>& scene, double h, double theta, const Vector& v, int thr
                      "it has gone 2e9 times through the periodic domain", "look for a wrong velocity");
             // Where the cell changes, its images move: a body that becomes the one on the other side has that one's velocity.
             bodies.image[i] += away;
-            bodies.velocity[i] -= scene.domain.shift_velocity(away);
+            bodies.velocity[i] -= scene.domain.translation_velocity(away);
         });
     }
     scene.time += h;

@@ -137,7 +137,9 @@ void refuse_invalid(const SolveReport& report) {
 }
 
 void stand_in(const Delassus& W, const Vector& start, Law law, ConeSolution& solution, SolveReport& report) {
-    solution = W.complete(start);
+    solution.r.resize(start.size(), W.rooms());
+    solution.r = start;
+    W.complete(std::move(solution.r), solution);
     report.residual = judge(W, solution, law);
 }
 

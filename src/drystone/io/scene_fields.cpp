@@ -101,7 +101,8 @@ std::vector<TableText> general_tables() {
            "`\"anderson\"` (sweeps), "
            "`\"frozen-shift\"` (sweeps under the convex law with a frozen shift), "
            "`\"frozen-shift-interior-point\"` (up to 3000 contacts), "
-           "`\"short-cycles\"` (sweeps where much slides), `\"proof\"` (that there is no solution) and "
+           "`\"short-cycles\"` (sweeps where much slides), `\"proof\"` (that there is no solution: without "
+           "it what is crushed is not solved) and "
            "`\"plain\"` (many sweeps), both up to 200 contacts; "
            "law associated: `\"momentum\"`, `\"interior-point\"`, `\"proof\"`, `\"plain\"`"},
           {"law", 0, "text", "\"coulomb\"",

@@ -83,9 +83,13 @@ void read_stages(const Table& solver, bool strict, SolveSettings& settings) {
                                 fmt::format("name at most {}", StageList::most));
         stages.add(found->stage);
     }
-    if (stages.count == 0)
-        return solver.fault("stages", "an empty list solves nothing",
-                            fmt::format("name some of {}", fmt::join(names, ", ")));
+    using enum BriefStage;
+    if (!stages.has(momentum) && !stages.has(short_cycles) && !stages.has(frozen_shift))
+        return solver.fault(
+            "stages", "none of them is tried whatever the number of contacts",
+            fmt::format("name one of momentum{} too", settings.law == Law::associated ? ""
+                                                      : strict                        ? ", short-cycles"
+                                                               : ", short-cycles, frozen-shift"));
     std::get<BriefOptions>(settings.solver).stages = stages;
 }
 

@@ -60,6 +60,7 @@ struct StageList {
     void add(BriefStage s) { stage[count++] = s; }
     [[nodiscard]] const BriefStage* begin() const { return stage.data(); }
     [[nodiscard]] const BriefStage* end() const { return stage.data() + count; }
+    friend bool operator==(const StageList&, const StageList&) = default;
     [[nodiscard]] bool has(BriefStage s) const { return std::find(begin(), end(), s) != end(); }
 };
 

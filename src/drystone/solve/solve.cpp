@@ -87,6 +87,10 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution
 SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector& warm,
                   ConeSolution& solution) {
     const Timer timer;
+    if (&warm == &solution.r) {
+        const ScratchVector start(W.rooms(), warm);
+        return solve(W, settings, start, solution);
+    }
     if (W.largest(numbers_in_range(W.problem(), W.threads()) ? 0 : 1) > 0) return refused(W.problem());
     const bool usable = warm.size() == W.problem().rows() && warm.allFinite();
     const bool cold = W.largest(usable ? 0 : 1) > 0;
@@ -98,7 +102,11 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
         ConeSolution all;
         all.r = whole.r;
         const SolveReport report = solve(whole.problem, settings, all);
-        solution = W.complete(whole.rows_of(all.r, W.problem()));
+        for (Vector* numbers : {&solution.r, &solution.u, &solution.v, &solution.shift})
+            numbers->give_to(W.rooms());
+        solution.r.resize(W.problem().rows(), W.rooms());
+        solution.r = whole.rows_of(all.r, W.problem());
+        W.complete(std::move(solution.r), solution);
         if (all.shift.size() > 0) solution.shift = whole.numbers_of(all.shift);
         return report;
     }

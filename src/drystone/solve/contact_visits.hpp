@@ -17,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace drystone {
 
@@ -120,12 +121,13 @@ struct BallContact {
         const Four y = old - u * inverse_wT - (xN - uN * inverse_wT) * N;
         const double grip = dot(y, y), limit = mu * rN;
         double scale = 1;
-        if (grip > limit * limit) {
+        if constexpr (!associated) {
+            // Without a branch: whether it slides is known late and guessed badly. Where there is no grip the quotient is no number, and 1 is taken.
+            scale = std::min(1.0, limit / std::sqrt(grip));
+        } else if (grip > limit * limit) {
             const double length = std::sqrt(grip);
-            if constexpr (associated) {
-                const double ratio = inverse_wN / inverse_wT;  // w_T / w_N
-                rN = std::max(0.0, (xN - uN * inverse_wN + mu * ratio * length) / (1 + mu * mu * ratio));
-            }
+            const double ratio = inverse_wN / inverse_wT;  // w_T / w_N
+            rN = std::max(0.0, (xN - uN * inverse_wN + mu * ratio * length) / (1 + mu * mu * ratio));
             scale = mu * rN / length;
         }
         const Four next = y * scale + rN * N, change = next - old;
@@ -165,7 +167,7 @@ struct RigidContact {
     double free[3];  ///< in the frame
     double inverse_w, coupling[2], inverse_t[2];
     double mu, stiffness;
-    double alpha;  ///< root of eq. 21 when the contact last slid
+    double alpha;  ///< root of eq. 21 when the contact last slid; negative if it has stuck since
     std::int32_t a, b;
 
     template <bool associated, bool compliant, bool pushed>
@@ -220,21 +222,37 @@ struct RigidContact {
             normal -= coupling[k] * tangent[k];
             grip += tangent[k] * tangent[k];
         }
-        if (mu == 0 || (!associated && free_normal <= 0)) {
-            tangent.fill(0);
-            normal = std::max(0.0, free_normal);
-        } else if (normal <= 0 || grip > mu * mu * normal * normal) {
-            if constexpr (associated) {
-                const OnCone<2> on{mu,
-                                   1 / inverse_w,
-                                   free_normal,
-                                   {coupling[0], coupling[1]},
-                                   {1 / inverse_t[0], 1 / inverse_t[1]},
-                                   tangent};
-                on.solve(old.data() + 1, normal, tangent);
+        const auto answer = [&](auto before_now) __attribute__((always_inline)) {
+            // Nothing, but it keeps compilers from making one of the three again.
+            asm volatile("" : : "i"(decltype(before_now)::value));
+            if (mu == 0 || (!associated && free_normal <= 0)) {
+                tangent.fill(0);
+                normal = std::max(0.0, free_normal);
+            } else if (normal <= 0 || grip > mu * mu * normal * normal) {
+                if constexpr (associated) {
+                    const OnCone<2> on{mu,
+                                       1 / inverse_w,
+                                       free_normal,
+                                       {coupling[0], coupling[1]},
+                                       {1 / inverse_t[0], 1 / inverse_t[1]},
+                                       tangent};
+                    on.solve(old.data() + 1, normal, tangent);
+                } else {
+                    slide(free_normal, normal, tangent);
+                }
             } else {
-                slide(free_normal, normal, tangent);
+                alpha = -std::abs(alpha);
             }
+        };
+        // Whether it opens, sticks or slides is known late. What it did at the last visit is known early, and is nearly always what it does: branches of its own
+        // for each of the three are guessed right.
+        enum Did : std::uint8_t { opened, stuck, slid };
+        if (x[0] == 0) {
+            answer(std::integral_constant<Did, opened>{});
+        } else if (alpha < 0) {
+            answer(std::integral_constant<Did, stuck>{});
+        } else {
+            answer(std::integral_constant<Did, slid>{});
         }
         next = {normal, tangent[0], tangent[1]};
         Visited out;
@@ -289,7 +307,7 @@ private:
         constexpr int max_steps = 6;
         constexpr double near = 1e-5;
         std::array<double, 2> e, y;
-        double guess = alpha;
+        double guess = std::abs(alpha);
         for (int step = 0; step < max_steps; ++step) {
             const double p0 = 1 + guess * inverse_t[0], p1 = 1 + guess * inverse_t[1], both = 1 / (p0 * p1);
             const std::array<double, 2> g = {p1 * both, p0 * both};
@@ -327,7 +345,7 @@ private:
             s.t[k] = 1 / inverse_t[k];
             s.bt[k] = -tangent[k] * s.t[k];
         }
-        alpha = solve_secular<2>(s, alpha, normal, tangent);
+        alpha = solve_secular<2>(s, std::abs(alpha), normal, tangent);
     }
 };
 static_assert(sizeof(RigidContact) == 192);

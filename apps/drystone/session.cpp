@@ -403,9 +403,8 @@ private:
                        "have them solved, "
                      : "To have them solved ") +
                 (strict_law
-                     ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\", and where there "
-                       "are "
-                       "stages, \"frozen-shift\" among them)"
+                     ? "allow a frozen shift ([solver] name = \"auto\", law = \"coulomb\", and "
+                       "\"frozen-shift\" among the stages, if these are named)"
                      : "shorten [time] step; if the error above is small to you, raise [solver] tolerance"));
         if (sum.frozen > 0)
             lines.push_back(fmt::format(

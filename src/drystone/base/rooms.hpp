@@ -31,20 +31,23 @@ public:
 
     /// A block of its taker's own: the smallest that is large enough. It may be given back, or released.
     Block take(std::size_t bytes) {
-        ++lent_;
         Block* best = nullptr;
         Block* largest = nullptr;
         for (Block& block : free_) {
             if (block.bytes >= bytes && (best == nullptr || block.bytes < best->bytes)) best = &block;
             if (largest == nullptr || block.bytes > largest->bytes) largest = &block;
         }
+        Block block;
         if (best == nullptr) {
             // In the place of the largest: blocks do not become more when sizes creep.
             if (largest != nullptr) release(remove(*largest));
-            const std::size_t roomy = bytes > most_bytes / 2 ? bytes : bytes + bytes / 8;
-            return {static_cast<std::byte*>(::operator new[](roomy, alignment)), roomy};
+            block.bytes = bytes > most_bytes / 2 ? bytes : bytes + bytes / 8;
+            block.memory = static_cast<std::byte*>(::operator new[](block.bytes, alignment));
+        } else {
+            block = remove(*best);
         }
-        return remove(*best);
+        ++lent_;
+        return block;
     }
     /// A block from here or, in the place of one, from elsewhere: more than were taken are not kept.
     void give(const Block& block) {

@@ -79,6 +79,7 @@ public:
         rooms.give(std::exchange(block_, {}));
         seat(0);
     }
+    // NOLINTBEGIN(readability-identifier-naming): Eigen's names
     void conservativeResize(Eigen::Index size) {
         if (size <= capacity()) return seat(size);
         Vector larger(size);
@@ -95,6 +96,7 @@ public:
         Base::setConstant(value);
         return *this;
     }
+    // NOLINTEND(readability-identifier-naming)
 
     void swap(Vector& other) noexcept {
         const Eigen::Index ours = size(), theirs = other.size();
@@ -128,13 +130,14 @@ public:
     ScratchVector(const ScratchVector&) = delete;
     ~ScratchVector() { give_to(rooms_); }
 
-    ScratchVector& operator=(const ScratchVector& x) { return *this = static_cast<const Vector&>(x); }
-    ScratchVector& operator=(const Vector& x) {
+    ScratchVector& operator=(const ScratchVector& x) { return *this = static_cast<const Base&>(x); }
+    /// x is not made of what is here where that must grow.
+    template <class Expression>
+    ScratchVector& operator=(const Eigen::EigenBase<Expression>& x) {
         resize(x.size());
         Vector::operator=(x);
         return *this;
     }
-    using Vector::operator=;
     void resize(Eigen::Index size) { Vector::resize(size, rooms_); }
 
 private:

@@ -96,6 +96,13 @@ ConeGroups groups_of(const Cone& cone) {
     return out;
 }
 
+bool dilates(const Cone& cone) {
+    if (!(cone.dilatancy > 0)) return false;
+    const ConeGroups groups = groups_of(cone);
+    return std::any_of(groups.begin(), groups.end(),
+                       [](const ConeGroup& g) { return g.mu > 0 && !std::isinf(g.mu); });
+}
+
 bool is_torque(const Cone& cone, int c) {
     return cone.kind == ConeKind::wrench && c >= (cone.dim == 3 ? 2 : 3);
 }

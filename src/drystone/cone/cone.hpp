@@ -73,6 +73,9 @@ struct Cone {
 /// The disc constraints of a cone with an axis (none for a ray, `free` and `interval`).
 ConeGroups groups_of(const Cone& cone);
 
+/// True if its dilatancy says anything: something has friction, and it is finite.
+bool dilates(const Cone& cone);
+
 /// The same cone with the torque components divided by a length (`wrench`: rolling and spinning become numbers).
 Cone with_torques_scaled(const Cone& cone, double length);
 /// True if component c of the cone is a torque (an angular velocity in u).

@@ -175,7 +175,6 @@ void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, 
     const bool pulled = W.largest(W.pull_impulse().size() > 0 ? 1 : 0) > 0;  // on any rank
     const bool known = v != nullptr && !pulled;
     if (!known && W.pull_impulse().size() > 0) {
-        room.borne.resize(r.size());
         room.borne = r - W.pull_impulse();
         room.change.resize(p.dofs());
         W.push(room.borne, room.change);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -102,12 +101,7 @@ bool ConeProblem::moves(Index body) const {
 }
 
 bool ConeProblem::dilates() const {
-    return std::any_of(cones.begin(), cones.end(), [](const Cone& cone) {
-        if (!(cone.dilatancy > 0)) return false;
-        const ConeGroups groups = groups_of(cone);
-        return std::any_of(groups.begin(), groups.end(),
-                           [](const ConeGroup& g) { return g.mu > 0 && !std::isinf(g.mu); });
-    });
+    return std::any_of(cones.begin(), cones.end(), [](const Cone& cone) { return drystone::dilates(cone); });
 }
 
 bool ConeProblem::separate() const {

@@ -253,6 +253,11 @@ struct ConeSolution {
     /// Empty where it solves the law that was asked for. Else one number per block: the exact law was asked for, and this solves the convex
     /// one in which the shift is frozen at these numbers (eq. 9).
     Vector shift = {};
+
+    /// It is empty then.
+    void give_to(Rooms& rooms) {
+        for (Vector* numbers : {&r, &u, &v, &shift}) numbers->give_to(rooms);
+    }
 };
 
 /// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in which

@@ -48,9 +48,8 @@ void at_detection(Scene<d>& scene, const StepOptions& options, double h, StepMem
 /// What the last step has found goes: its room is needed now.
 template <int d>
 void leave_room(StepMemory<d>& memory) {
-    Rooms& rooms = memory.W.rooms();
-    ConeSolution& last = memory.solution;
-    for (Vector* numbers : {&last.r, &last.u, &last.v, &last.shift, &memory.v_end}) numbers->give_to(rooms);
+    memory.solution.give_to(memory.W.rooms());
+    memory.v_end.give_to(memory.W.rooms());
 }
 
 /// Which bodies and which contacts are counted: all where a span is empty. Ranks count their own.

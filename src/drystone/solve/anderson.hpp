@@ -45,9 +45,8 @@ public:
 
     /// (r, z) holds the image of a state with the impulses before_r, and becomes the next state. Returns the squared norm of the image's step.
     double operator()(Vector& r, Vector& z, const Vector& before_r) {
-        Vector& f = f_;
-        f_.resize(r.size());
-        f = r - before_r;
+        f_ = r - before_r;
+        const Vector& f = f_;
         const double now = dot({&f, 1}, f)[0];
         if (last_f_.size() == 0 || !(now <= 4 * last_)) {  // the first, or doubled in norm
             forget();

@@ -76,7 +76,7 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
     if (!cadoux) {
         for (Index i = 0; i < p.blocks(); ++i) {
             const bool wrench = p.cones[i].kind == ConeKind::wrench;
-            if (wrench || p.cones[i].dilatancy > 0) {
+            if (wrench || dilates(p.cones[i])) {
                 monitor.stop(
                     Status::invalid,
                     "Haslinger's fixed point knows one friction disc per block and no dilatancy; block " +

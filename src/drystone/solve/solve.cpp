@@ -102,8 +102,7 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
         ConeSolution all;
         all.r = whole.r;
         const SolveReport report = solve(whole.problem, settings, all);
-        for (Vector* numbers : {&solution.r, &solution.u, &solution.v, &solution.shift})
-            numbers->give_to(W.rooms());
+        solution.give_to(W.rooms());
         solution.r.resize(W.problem().rows(), W.rooms());
         solution.r = whole.rows_of(all.r, W.problem());
         W.complete(std::move(solution.r), solution);
@@ -114,8 +113,7 @@ SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector
     Goal goal = settings.goal;
     goal.tolerance *= 0.99;
     goal.story = settings.thorough;
-    for (Vector* numbers : {&solution.r, &solution.u, &solution.v, &solution.shift})
-        numbers->give_to(W.rooms());
+    solution.give_to(W.rooms());
     Vector shift;
     SolveReport report = dispatch(W, settings.law, settings.solver, goal, start, solution.r, shift);
     W.complete(std::move(solution.r), solution);

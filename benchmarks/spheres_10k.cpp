@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     const std::clock_t begin = std::clock();
     double residual = 0, overlap = 0;
     std::int64_t iterations = 0, contacts = 0, active = 0;
-    int unsolved = 0;
+    int unsolved = 0, frozen = 0;
     StepSeconds seconds;
     for (int k = 0; k < steps; ++k) {
         const StepRecord record = step(scene, options, memory);
@@ -46,16 +46,19 @@ int main(int argc, char** argv) {
         iterations += record.solve.iterations;
         contacts += record.contacts;
         active += record.active;
-        unsolved += record.solve.status != Status::solved;
+        unsolved += !is_met(record.solve.status);
+        frozen += record.solve.status == Status::frozen_shift;
         seconds.detect += record.seconds.detect;
         seconds.assemble += record.seconds.assemble;
         seconds.solve += record.seconds.solve;
     }
     const double per_step = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / steps;
     fmt::print(
-        "{} contacts, {} active, {} sweeps per step; {} of {} steps missed the tolerance; kinetic energy "
-        "{:.1e} J\n",
-        contacts / steps, active / steps, iterations / steps, unsolved, steps, energy_of(scene).kinetic);
+        "{} contacts, {} active, {} sweeps per step; of {} steps {} missed the tolerance, {} have a frozen "
+        "shift; "
+        "kinetic energy {:.1e} J\n",
+        contacts / steps, active / steps, iterations / steps, steps, unsolved, frozen,
+        energy_of(scene).kinetic);
     fmt::print("wall seconds per step: detection {:.4f}, assembly {:.4f}, solve {:.4f}\n",
                seconds.detect / steps, seconds.assemble / steps, seconds.solve / steps);
     fmt::print("seconds_per_step {:.4f} residual {:.2e} penetration {:.2e}\n", per_step, residual,

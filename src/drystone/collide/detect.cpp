@@ -256,7 +256,13 @@ void Detection<d>::fill_rows() {
 /// Contacts of candidates in their order; with several threads by windows of chunks, so that little is held twice.
 template <int d>
 void Detection<d>::touch_all(ContactSet<d>& contacts) {
+    // Room for more than there were last time, made while nothing is in it: a list that grows is held twice for a while.
+    const std::size_t last = contacts.size();
     contacts.clear();
+    if (contacts.capacity() < last + last / 8) {
+        contacts = {};
+        contacts.reserve(last + last / 4);
+    }
     const std::size_t total = neighbours_.pairs.size();
     work_.touches.resize(std::max<std::size_t>(work_.touches.size(), threads_ > 1 ? window_chunks : 1));
     if (threads_ <= 1) {

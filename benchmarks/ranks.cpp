@@ -216,7 +216,7 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
 /// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone.
 struct Plan {
     Held<3> held;
-    std::unique_ptr<Halo<3>> halo;
+    Halo<3> halo;
     Vector r;
 };
 
@@ -243,9 +243,9 @@ bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memor
              memory.assembled);
     tile_places<3>(scene, memory.contacts, plan.held.places, {.threads = threads}, problem.tiling,
                    plan.held.ours, plan.held.colours);
-    plan.halo = std::make_unique<Halo<3>>(scene, memory.contacts, problem, plan.held, part, problem.tiling);
+    plan.halo.fill(scene, memory.contacts, problem, plan.held, part, problem.tiling);
     recall(memory.warm, memory.contacts, problem, options.h, plan.r);
-    plan.halo->share_from_home(plan.r);
+    plan.halo.share_from_home(plan.r);
     return true;
 }
 
@@ -264,7 +264,7 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
                               Plan& plan) {
     const Communicator& team = *part.team;
     const ConeProblem& problem = memory.assembled.problem;
-    const Exchange& exchange = plan.halo->exchange();
+    const Exchange& exchange = plan.halo.exchange();
     const int threads = resolve_threads(settings.threads);
     ExchangeFigures figures;
 
@@ -295,8 +295,8 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     if (team.count() == 1) return figures;
 
     Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.bodies()) * figures.stride);
-    PlainExchange plain(team, plan.halo->sweep_channels(), figures.stride);
-    const auto colours = static_cast<Index>(plan.halo->sweep_channels().size());
+    PlainExchange plain(team, plan.halo.sweep_channels(), figures.stride);
+    const auto colours = static_cast<Index>(plan.halo.sweep_channels().size());
     std::array<ExactSum, 3> sums;
     const std::vector<double> seconds = medians(team, settings.repetitions,
                                                 {[&] {
@@ -320,7 +320,7 @@ void describe(const Plan& plan, const StepMemory<3>& memory, const Part<3>& part
         here.own += owner == part.team->rank() ? 1 : 0;
         here.copies += owner >= 0 && owner != part.team->rank() ? 1 : 0;
     }
-    here.shared = static_cast<double>(plan.halo->shared_bodies());
+    here.shared = static_cast<double>(plan.halo.shared_bodies());
     here.held = static_cast<double>(plan.held.ours.size());
     const Tiling& tiling = memory.assembled.problem.tiling;
     std::set<int> neighbours;
@@ -330,9 +330,9 @@ void describe(const Plan& plan, const StepMemory<3>& memory, const Part<3>& part
         here.contacts += work;
         if (static_cast<std::size_t>(c) < most_colours) here.work[c] = work;
     }
-    for (const Channel& channel : plan.halo->sweep_channels()) {
+    for (const Channel& channel : plan.halo.sweep_channels()) {
         for (const Channel::Partner& p : channel.partners()) {
-            neighbours.insert(p.rank);
+            if (!p.send.empty() || !p.receive.empty()) neighbours.insert(p.rank);
             here.sweep_messages += p.send.empty() ? 0 : 1;
             here.sent += static_cast<double>(p.send.size());
         }

@@ -42,7 +42,7 @@ inline std::vector<double> medians(const Communicator& team, int repetitions,
 /// The same bytes to the same ranks, colour by colour, from and to buffers that are ready: the least that MPI can be asked for.
 class PlainExchange {
 public:
-    PlainExchange(const Communicator& team, const std::vector<Channel>& colours, int stride) : team_(team) {
+    PlainExchange(const Communicator& team, std::span<const Channel> colours, int stride) : team_(team) {
         for (const Channel& channel : colours) {
             auto& messages = colours_.emplace_back();
             for (const Channel::Partner& p : channel.partners())

@@ -45,7 +45,7 @@ std::vector<std::string> report_on_ranks(const Part<d>& part, const RunSummary& 
     add("bodies", static_cast<double>(std::count(part.owner.begin(), part.owner.end(), ranks.rank())),
         "{:>12.0f}");
     add("copies of others'", static_cast<double>(ghosts), "{:>12.0f}");
-    add("neighbours", static_cast<double>(part.ghosts.partners().size()), "{:>12.0f}");
+    add("neighbours", static_cast<double>(part.ghosts.neighbours()), "{:>12.0f}");
     add("bodies given away", static_cast<double>(part.moved), "{:>12.0f}");
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

@@ -71,22 +71,22 @@ std::vector<std::byte> Communicator::gather_all(std::span<const std::byte> bytes
     return all;
 }
 
-std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Talk talk) const {
+void Communicator::post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk) const {
     // Tags go round, so that a fast rank's next letters are not taken for this round's.
     const int tag = 1000 + next_tag_;
     next_tag_ = (next_tag_ + 1) % 1000;
     // MPI counts in ints: long letters go in pieces, which arrive in their order.
     constexpr std::size_t longest = std::size_t{1} << 30U;
-    std::vector<MPI_Request> sends;
+    sends_.clear();
     for (const Letter& letter : out) {
-        for (std::size_t begin = 0; begin < letter.bytes.size() || begin == 0; begin += longest) {
+        for (std::size_t begin = 0; begin < letter.bytes.size(); begin += longest) {
             const std::size_t size = std::min(longest, letter.bytes.size() - begin);
             MPI_Issend(letter.bytes.data() + begin, static_cast<int>(size), MPI_BYTE, letter.rank, tag, comm_,
-                       &sends.emplace_back());
+                       &sends_.emplace_back());
             count_message(talk, size);
         }
     }
-    std::vector<Letter> in;
+    for (Letter& letter : in) letter.bytes.clear();
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool all_sent = false;
     for (;;) {
@@ -96,17 +96,14 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
         if (there != 0) {
             int size = 0;
             MPI_Get_count(&status, MPI_BYTE, &size);
-            auto letter = std::find_if(in.begin(), in.end(),
-                                       [&](const Letter& known) { return known.rank == status.MPI_SOURCE; });
-            if (letter == in.end()) letter = in.insert(in.end(), {status.MPI_SOURCE, {}});
-            const std::size_t begin = letter->bytes.size();
-            letter->bytes.resize(begin + static_cast<std::size_t>(size));
-            MPI_Recv(letter->bytes.data() + begin, size, MPI_BYTE, letter->rank, tag, comm_,
-                     MPI_STATUS_IGNORE);
+            Letter& letter = in.of(status.MPI_SOURCE);
+            const std::size_t begin = letter.bytes.size();
+            letter.bytes.resize(begin + static_cast<std::size_t>(size));
+            MPI_Recv(letter.bytes.data() + begin, size, MPI_BYTE, letter.rank, tag, comm_, MPI_STATUS_IGNORE);
         }
         int done = 0;
         if (!all_sent) {
-            MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE);
+            MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &done, MPI_STATUSES_IGNORE);
             if (done != 0) {
                 MPI_Ibarrier(comm_, &barrier);
                 all_sent = true;
@@ -116,15 +113,12 @@ std::vector<Communicator::Letter> Communicator::post(std::vector<Letter> out, Ta
             if (done != 0) break;
         }
     }
-    std::sort(in.begin(), in.end(), [](const Letter& a, const Letter& b) { return a.rank < b.rank; });
-    return in;
 }
 
-std::vector<Communicator::Letter> Mail::send(Talk talk) {
-    std::vector<Communicator::Letter> letters;
-    for (auto& [rank, writer] : out_) letters.push_back({rank, std::move(writer.bytes)});
-    out_.clear();
-    return team_.post(std::move(letters), talk);
+const ByRank<Letter>& Mail::send(Talk talk) {
+    team_.post(out_, in_, talk);
+    for (Letter& letter : out_) letter.bytes.clear();
+    return in_;
 }
 
 namespace {
@@ -172,12 +166,15 @@ const double* unpack(const double* in, int stride, const std::vector<Index>& thi
 
 }  // namespace
 
-Channel::Channel(const Communicator& team, std::map<int, Partner> partners, int tag, Talk talk)
-    : team_(&team), tag_(tag), talk_(talk) {
-    for (auto& [rank, partner] : partners) {
-        if (partner.send.empty() && partner.receive.empty()) continue;
-        partner.rank = rank;
-        partners_.push_back(std::move(partner));
+void Channel::open(const Communicator& team, int tag, Talk talk) {
+    release();
+    team_ = &team;
+    tag_ = tag;
+    talk_ = talk;
+    stride_ = 0;
+    for (Partner& partner : partners_) {
+        partner.send.clear();
+        partner.receive.clear();
     }
 }
 
@@ -195,8 +192,6 @@ Channel& Channel::operator=(Channel&& other) noexcept {
     out_ = std::move(other.out_);
     in_ = std::move(other.in_);
     requests_ = std::move(other.requests_);
-    receives_ = std::exchange(other.receives_, 0);
-    other.partners_.clear();
     other.requests_.clear();
     return *this;
 }
@@ -218,24 +213,21 @@ void Channel::prepare(int stride) {
     out_.resize(sends * static_cast<std::size_t>(stride));
     in_.resize(receives * static_cast<std::size_t>(stride));
     double *out = out_.data(), *in = in_.data();
-    std::vector<MPI_Request> send_requests;
     for (const Partner& p : partners_) {
         const int incoming = static_cast<int>(p.receive.size()) * stride;
-        const int outgoing = static_cast<int>(p.send.size()) * stride;
         if (incoming > 0)
             MPI_Recv_init(in, incoming, MPI_DOUBLE, p.rank, tag_, team_->comm(), &requests_.emplace_back());
-        if (outgoing > 0)
-            MPI_Send_init(out, outgoing, MPI_DOUBLE, p.rank, tag_, team_->comm(),
-                          &send_requests.emplace_back());
         in += incoming;
+    }
+    for (const Partner& p : partners_) {
+        const int outgoing = static_cast<int>(p.send.size()) * stride;
+        if (outgoing > 0)
+            MPI_Send_init(out, outgoing, MPI_DOUBLE, p.rank, tag_, team_->comm(), &requests_.emplace_back());
         out += outgoing;
     }
-    receives_ = requests_.size();
-    requests_.insert(requests_.end(), send_requests.begin(), send_requests.end());
 }
 
 void Channel::start(const double* data, int stride) {
-    if (partners_.empty()) return;
     prepare(stride);
     double* out = out_.data();
     for (const Partner& p : partners_) {
@@ -247,7 +239,6 @@ void Channel::start(const double* data, int stride) {
 }
 
 void Channel::finish(double* data, int stride) {
-    if (partners_.empty()) return;
     if (!requests_.empty())
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     const double* in = in_.data();

@@ -8,14 +8,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace drystone {
@@ -26,6 +25,50 @@ inline constexpr std::array talk_names = {"bodies", "plan", "sweep", "gather", "
 
 struct Traffic {
     std::int64_t messages = 0, bytes = 0;  ///< sent by this rank
+};
+
+/// Appends plain data to a letter, and takes it out again in the same order.
+class Writer {
+public:
+    template <class T>
+    void put(const T& x) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        put_raw(x);
+    }
+    /// Likewise for structs of Eigen's fixed vectors, which are plain numbers though C++ does not know it.
+    template <class T>
+    void put_raw(const T& x) {
+        const auto* begin = reinterpret_cast<const std::byte*>(&x);
+        bytes.insert(bytes.end(), begin, begin + sizeof x);
+    }
+    std::vector<std::byte> bytes;
+};
+
+/// To a rank, or from one. Without bytes there is none.
+struct Letter : Writer {
+    int rank = 0;
+};
+
+/// One T for each of some ranks, in the order of ranks. Those that were named once stay, so that their lists keep their memory.
+template <class T>
+class ByRank {
+public:
+    T& of(int rank) {
+        auto found = std::lower_bound(all_.begin(), all_.end(), rank,
+                                      [](const T& one, int sought) { return one.rank < sought; });
+        if (found == all_.end() || found->rank != rank) {
+            found = all_.emplace(found);
+            found->rank = rank;
+        }
+        return *found;
+    }
+    auto begin() { return all_.begin(); }
+    auto end() { return all_.end(); }
+    auto begin() const { return all_.begin(); }
+    auto end() const { return all_.end(); }
+
+private:
+    std::vector<T> all_;
 };
 
 class Communicator {
@@ -56,14 +99,10 @@ public:
     /// The bytes of all ranks one after the other, on every rank.
     [[nodiscard]] std::vector<std::byte> gather_all(std::span<const std::byte> bytes) const;
 
-    struct Letter {
-        int rank = 0;  ///< to whom, or from whom
-        std::vector<std::byte> bytes;
-    };
-    /// Sends letters to some ranks and receives those that others send here, by rank. Nobody has to know who will write to him: sends that
+    /// Sends letters to some ranks and receives those that others send here. Nobody has to know who will write to him: sends that
     /// are known to have arrived, then a barrier that does not block (Hoefler, Siebert & Lumsdaine 2010). The cost follows the number of
     /// letters, not that of ranks.
-    [[nodiscard]] std::vector<Letter> post(std::vector<Letter> out, Talk talk) const;
+    void post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk) const;
 
     void count_message(Talk talk, std::size_t bytes) const {
         Traffic& t = traffic_[static_cast<std::size_t>(talk)];
@@ -78,23 +117,7 @@ private:
     mutable std::array<Traffic, talk_names.size()> traffic_{};
     mutable int next_tag_ = 0;
     mutable std::vector<std::int64_t> raw_;
-};
-
-/// Appends plain data to a letter, and takes it out again in the same order.
-class Writer {
-public:
-    template <class T>
-    void put(const T& x) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        put_raw(x);
-    }
-    /// Likewise for structs of Eigen's fixed vectors, which are plain numbers though C++ does not know it.
-    template <class T>
-    void put_raw(const T& x) {
-        const auto* begin = reinterpret_cast<const std::byte*>(&x);
-        bytes.insert(bytes.end(), begin, begin + sizeof x);
-    }
-    std::vector<std::byte> bytes;
+    mutable std::vector<MPI_Request> sends_;
 };
 
 class Reader {
@@ -120,47 +143,53 @@ private:
 class Mail {
 public:
     explicit Mail(const Communicator& team) : team_(team) {}
-    Writer& to(int rank) { return out_[rank]; }
-    /// Sends what was written and answers what came. Collective.
-    std::vector<Communicator::Letter> send(Talk talk);
+    Writer& to(int rank) { return out_.of(rank); }
+    /// Sends what was written and answers what came, until the next is sent. Collective.
+    const ByRank<Letter>& send(Talk talk);
 
 private:
     const Communicator& team_;
-    std::map<int, Writer> out_;
+    ByRank<Letter> out_, in_;
 };
 
 /// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers go for each thing.
 class Channel {
 public:
     struct Partner {
-        int rank = 0;                      ///< set by the channel
+        int rank = 0;
         std::vector<Index> send, receive;  ///< things; both sides list the same ones in the same order
     };
     Channel() = default;
-    Channel(const Communicator& team, std::map<int, Partner> partners, int tag, Talk talk);
     ~Channel();
     Channel(Channel&&) noexcept;
     Channel& operator=(Channel&&) noexcept;
+
+    /// Begins anew, with nobody: then things are added to the lists of partners, before anything is sent.
+    void open(const Communicator& team, int tag, Talk talk);
+    Partner& with(int rank) { return partners_.of(rank); }
 
     /// Sends; data of things to be sent may be changed after this returns.
     void start(const double* data, int stride);
     /// Waits, and writes what has come.
     void finish(double* data, int stride);
-    [[nodiscard]] bool empty() const { return partners_.empty(); }
-    [[nodiscard]] const std::vector<Partner>& partners() const { return partners_; }
+    /// Some may have nothing to send or receive.
+    [[nodiscard]] const ByRank<Partner>& partners() const { return partners_; }
+    [[nodiscard]] std::int64_t neighbours() const {
+        return std::count_if(partners_.begin(), partners_.end(),
+                             [](const Partner& p) { return !p.send.empty() || !p.receive.empty(); });
+    }
 
 private:
     void prepare(int stride);
     void release();
 
     const Communicator* team_ = nullptr;
-    std::vector<Partner> partners_;
+    ByRank<Partner> partners_;
     int tag_ = 0;
     Talk talk_ = Talk::bodies;
     int stride_ = 0;
     std::vector<double> out_, in_;
     std::vector<MPI_Request> requests_;  // receives, then sends
-    std::size_t receives_ = 0;
 };
 
 }  // namespace drystone

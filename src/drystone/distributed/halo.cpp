@@ -1,9 +1,10 @@
 #include "drystone/distributed/halo.hpp"
 
+#include "drystone/distributed/part.hpp"
 #include "drystone/distributed/whole.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 namespace drystone {
 
@@ -11,13 +12,18 @@ namespace {
 
 constexpr int rows_tag = 2, home_tag = 3, looks_tag = 4, first_sweep_tag = 10;
 
-/// One visit of a body: tiles of this colour that touch it are visited by this rank. (There is one such tile at most.)
-struct BodyVisit {
-    Index body;
-    std::int32_t colour;  ///< number in Held::colours
-    std::int32_t rank;
-    auto operator<=>(const BodyVisit&) const = default;
-};
+template <class T>
+void sort_once(std::vector<T>& all) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+/// Calls f with the moving bodies of a contact.
+template <int d, class F>
+void for_moving(const Scene<d>& scene, const Contact<d>& c, F&& f) {
+    if (scene.bodies.yields(c.a)) f(c.a);
+    if (c.b != c.a && scene.bodies.yields(c.b)) f(c.b);
+}
 
 }  // namespace
 
@@ -29,7 +35,8 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
     held.visitor.clear();
     held.ours.clear();
     held.home.clear();
-    std::vector<std::int64_t> count(colour_limit(scene) + 1, 0);
+    std::vector<std::int64_t>& count = held.count;
+    count.assign(colour_limit(scene) + 1, 0);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Contact<d>& c = contacts[i];
@@ -57,15 +64,7 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
 }
 
 template <int d>
-Halo<d>::Halo(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
-              const Held<d>& held, Part<d>& part, Tiling& tiling)
-    : part_(&part) {
-    connect_sweeps(scene, contacts, held, tiling);
-    rows_ = connect_rows(scene, contacts, problem, held, false, rows_tag);
-    home_rows_ = connect_rows(scene, contacts, problem, held, true, home_tag);
-    exchange_.visits_block = held.ours;
-    exchange_.owns_body = part.own;
-    exchange_.blocks = held.contacts;
+Halo<d>::Halo() {
     exchange_.start = [this](double* data, int stride, Index colour) { sweeps_[colour].start(data, stride); };
     exchange_.finish = [this](double* data, int stride, Index colour) {
         if (exchange_.splits_mass()) {
@@ -83,11 +82,29 @@ Halo<d>::Halo(const Scene<d>& scene, const ContactSet<d>& contacts, const ConePr
         rows_.start(rows.data(), 1);
         rows_.finish(rows.data(), 1);
     };
-    exchange_.whole = [&scene, &contacts, &problem, &held, this](const Vector& r) {
-        return gather_whole<d>(scene, contacts, problem, held, *part_, r);
+    exchange_.whole = [this](const Vector& r) {
+        return gather_whole<d>(*scene_, *contacts_, *problem_, *held_, *part_, r);
     };
     exchange_.sum = [this](std::span<ExactSum> sums) { part_->team->sum(sums); };
     exchange_.largest = [this](double x) { return part_->team->largest(x); };
+}
+
+template <int d>
+void Halo<d>::fill(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
+                   const Held<d>& held, Part<d>& part, Tiling& tiling) {
+    scene_ = &scene;
+    contacts_ = &contacts;
+    problem_ = &problem;
+    held_ = &held;
+    part_ = &part;
+    find_visits();
+    connect_sweeps();
+    sort_tiles(tiling);
+    connect_rows(false, rows_tag, rows_);
+    connect_rows(true, home_tag, home_rows_);
+    exchange_.visits_block = held.ours;
+    exchange_.owns_body = part.own;
+    exchange_.blocks = held.contacts;
 }
 
 template <int d>
@@ -132,164 +149,176 @@ void Halo<d>::raise(double* data) {
 }
 
 template <int d>
-void Halo<d>::connect_sweeps(const Scene<d>& scene, const ContactSet<d>& contacts, const Held<d>& held,
-                             Tiling& tiling) {
-    const Communicator& team = *part_->team;
-    const int rank = team.rank();
+void Halo<d>::find_visits() {
+    const int rank = part_->team->rank();
+    const ContactSet<d>& contacts = *contacts_;
     // held.places is sorted by tile by now; places of contacts, in their own order, are needed here.
-    std::vector<std::uint32_t> colour_of(contacts.size());
-    for (const TilePlace<d>& place : held.places) colour_of[place.contact] = place.colour;
+    colour_of_.resize(contacts.size());
+    for (const TilePlace<d>& place : held_->places) colour_of_[place.contact] = place.colour;
     auto number_of = [&](std::uint32_t colour) {
-        return static_cast<std::int32_t>(std::lower_bound(held.colours.begin(), held.colours.end(), colour) -
-                                         held.colours.begin());
+        const auto& colours = held_->colours;
+        return static_cast<std::int32_t>(std::lower_bound(colours.begin(), colours.end(), colour) -
+                                         colours.begin());
     };
 
     // Of the bodies that we own: those that another rank visits, and all visits of these.
-    std::vector<std::uint8_t> foreign(scene.bodies.count(), 0);
-    auto for_bodies = [&](std::size_t i, auto&& f) {
-        const Contact<d>& c = contacts[i];
-        if (scene.bodies.yields(c.a)) f(c.a);
-        if (c.b != c.a && scene.bodies.yields(c.b)) f(c.b);
-    };
+    foreign_.assign(scene_->bodies.count(), 0);
     for (std::size_t i = 0; i < contacts.size(); ++i)
-        if (held.ours[i] == 0) for_bodies(i, [&](Index body) { foreign[body] = 1; });
-    std::vector<BodyVisit> visits;
+        if (held_->ours[i] == 0) for_moving(*scene_, contacts[i], [&](Index body) { foreign_[body] = 1; });
+    visits_.clear();
     for (std::size_t i = 0; i < contacts.size(); ++i)
-        for_bodies(i, [&](Index body) {
-            if (foreign[body] != 0 && part_->owner[body] == rank)
-                visits.push_back({body, number_of(colour_of[i]), held.visitor[i]});
+        for_moving(*scene_, contacts[i], [&](Index body) {
+            if (foreign_[body] != 0 && part_->owner[body] == rank)
+                visits_.push_back({body, number_of(colour_of_[i]), held_->visitor[i]});
         });
-    std::sort(visits.begin(), visits.end());
-    visits.erase(std::unique(visits.begin(), visits.end()), visits.end());
+    sort_once(visits_);
 
     // Each visitor is told of all visits of a body, where there are several visitors.
-    Mail mail(team);
-    std::vector<int> ranks;
-    for (std::size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
-        ranks.clear();
-        for (end = begin; end < visits.size() && visits[end].body == visits[begin].body; ++end)
-            ranks.push_back(visits[end].rank);
-        std::sort(ranks.begin(), ranks.end());
-        ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-        if (ranks.size() < 2) continue;
-        for (const int to : ranks) {
-            Writer& writer = mail.to(to);
-            writer.put(scene.bodies.id[visits[begin].body]);
-            writer.put(static_cast<std::int32_t>(end - begin));
-            for (std::size_t k = begin; k < end; ++k) {
-                writer.put(visits[k].colour);
-                writer.put(visits[k].rank);
+    if (!mail_) mail_.emplace(*part_->team);
+    for_bodies([&](Visits visits) {
+        name_ranks(visits, -1);
+        if (ranks_.size() < 2) return;
+        for (const int to : ranks_) {
+            Writer& writer = mail_->to(to);
+            writer.put(scene_->bodies.id[visits.front().body]);
+            writer.put(static_cast<std::int32_t>(visits.size()));
+            for (const BodyVisit& visit : visits) {
+                writer.put(visit.colour);
+                writer.put(visit.rank);
             }
         }
-    }
-    visits.clear();
-    for (const auto& letter : mail.send(Talk::plan)) {
+    });
+    visits_.clear();
+    for (const Letter& letter : mail_->send(Talk::plan)) {
         for (Reader reader(letter.bytes); !reader.done();) {
-            const Index body = scene.bodies.index_of(reader.take<GlobalId>());
+            const Index body = scene_->bodies.index_of(reader.take<GlobalId>());
             const auto count = reader.take<std::int32_t>();
             for (std::int32_t k = 0; k < count; ++k) {
                 const auto colour = reader.take<std::int32_t>();
-                visits.push_back({body, colour, reader.take<std::int32_t>()});
+                visits_.push_back({body, colour, reader.take<std::int32_t>()});
             }
         }
     }
-    std::sort(visits.begin(),
-              visits.end());  // local indices are in the order of ids: the same order on all ranks
-
-    const bool split = part_->options.split_between_ranks && team.count() > 1;
-    if (split) exchange_.copies.assign(scene.bodies.count(), 1.0);
-    std::vector<std::map<int, Channel::Partner>> partners(split ? 1 : held.colours.size());
-    std::map<int, Channel::Partner> visitors;
-    Index next_copy = 0;
-    std::vector<std::uint8_t> shared(scene.bodies.count(), 0);
-    for (std::size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
-        const Index body = visits[begin].body;
-        ranks.clear();
-        for (end = begin; end < visits.size() && visits[end].body == body; ++end)
-            if (visits[end].rank != rank) ranks.push_back(visits[end].rank);
-        std::sort(ranks.begin(), ranks.end());
-        ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-        shared[body] = 1;
-        const auto others = static_cast<Index>(ranks.size());
-        const auto before =
-            static_cast<Index>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
-        shared_bodies_.push_back({body, next_copy, before, others - before});
-        for (const int other : ranks) {
-            visitors[other].send.push_back(body);
-            visitors[other].receive.push_back(next_copy++);
-        }
-        if (split) {
-            exchange_.copies[body] = 1.0 + others;
-            continue;
-        }
-        for (std::size_t k = begin; k < end; ++k) {
-            auto& of_colour = partners[visits[k].colour];
-            if (visits[k].rank != rank) {
-                of_colour[visits[k].rank].receive.push_back(body);
-            } else {
-                for (const int to : ranks) of_colour[to].send.push_back(body);
-            }
-        }
-    }
-    if (split) partners[0] = visitors;
-    looks_ = Channel(team, std::move(visitors), looks_tag, Talk::rows);
-    sweeps_.clear();
-    for (std::size_t c = 0; c < partners.size(); ++c)
-        sweeps_.emplace_back(team, std::move(partners[c]), first_sweep_tag + static_cast<int>(c),
-                             Talk::sweep);
-
-    // Tiles that touch such bodies go first. Tiles of a colour share no body, so their order is free.
-    exchange_.border_tiles.assign(held.colours.size(), 0);
-    Tiling sorted = tiling;
-    sorted.tile_start = {0};
-    sorted.order.clear();
-    auto touches = [&](Index t) {
-        for (Index q = tiling.tile_start[t]; q < tiling.tile_start[t + 1]; ++q) {
-            const Contact<d>& c = contacts[tiling.order[q]];
-            if (shared[c.a] != 0 || shared[c.b] != 0) return true;
-        }
-        return false;
-    };
-    std::vector<std::uint8_t> border(tiling.tiles(), 0);
-    for (Index t = 0; t < tiling.tiles(); ++t) border[t] = touches(t) ? 1 : 0;
-    for (Index c = 0; c < tiling.colours(); ++c) {
-        for (const int pass : {1, 0}) {
-            for (Index t = tiling.colour_start[c]; t < tiling.colour_start[c + 1]; ++t) {
-                if (border[t] != pass) continue;
-                exchange_.border_tiles[c] += pass;
-                sorted.order.insert(sorted.order.end(), tiling.order.begin() + tiling.tile_start[t],
-                                    tiling.order.begin() + tiling.tile_start[t + 1]);
-                sorted.tile_start.push_back(static_cast<Index>(sorted.order.size()));
-            }
-        }
-    }
-    sorted.order.insert(sorted.order.end(), tiling.order.begin() + tiling.tile_start.back(),
-                        tiling.order.end());
-    tiling = std::move(sorted);
+    // Local indices are in the order of ids: the same order on all ranks.
+    std::sort(visits_.begin(), visits_.end());
 }
 
 template <int d>
-Channel Halo<d>::connect_rows(const Scene<d>& scene, const ContactSet<d>& contacts,
-                              const ConeProblem& problem, const Held<d>& held, bool from_home, int tag) {
+void Halo<d>::name_ranks(Visits visits, int without) {
+    ranks_.clear();
+    for (const BodyVisit& visit : visits)
+        if (visit.rank != without) ranks_.push_back(visit.rank);
+    sort_once(ranks_);
+}
+
+template <int d>
+template <class F>
+void Halo<d>::for_bodies(F&& f) const {
+    for (auto begin = visits_.begin(), end = begin; begin != visits_.end(); begin = end) {
+        end = std::find_if(begin, visits_.end(),
+                           [&](const BodyVisit& visit) { return visit.body != begin->body; });
+        f(Visits(begin, end));
+    }
+}
+
+template <int d>
+void Halo<d>::connect_sweeps() {
+    const Communicator& team = *part_->team;
+    const int rank = team.rank();
+    const bool split = part_->options.split_between_ranks && team.count() > 1;
+    exchange_.copies.clear();
+    if (split) exchange_.copies.assign(scene_->bodies.count(), 1.0);
+    used_ = split ? 1 : held_->colours.size();
+    if (sweeps_.size() < used_) sweeps_.resize(used_);
+    for (std::size_t c = 0; c < used_; ++c)
+        sweeps_[c].open(team, first_sweep_tag + static_cast<int>(c), Talk::sweep);
+    looks_.open(team, looks_tag, Talk::rows);
+    shared_bodies_.clear();
+    shared_.assign(scene_->bodies.count(), 0);
+    Index next_copy = 0;
+    for_bodies([&](Visits visits) {
+        const Index body = visits.front().body;
+        name_ranks(visits, rank);
+        shared_[body] = 1;
+        const auto others = static_cast<Index>(ranks_.size());
+        const auto before =
+            static_cast<Index>(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
+        shared_bodies_.push_back({body, next_copy, before, others - before});
+        for (const int other : ranks_) {
+            auto connect = [&](Channel& channel) {
+                channel.with(other).send.push_back(body);
+                channel.with(other).receive.push_back(next_copy);
+            };
+            connect(looks_);
+            if (split) connect(sweeps_.front());
+            ++next_copy;
+        }
+        if (split) {
+            exchange_.copies[body] = 1.0 + others;
+            return;
+        }
+        for (const BodyVisit& visit : visits) {
+            Channel& of_colour = sweeps_[visit.colour];
+            if (visit.rank != rank) {
+                of_colour.with(visit.rank).receive.push_back(body);
+            } else {
+                for (const int to : ranks_) of_colour.with(to).send.push_back(body);
+            }
+        }
+    });
+}
+
+template <int d>
+void Halo<d>::sort_tiles(Tiling& tiling) {
+    auto touches = [&](Index t) {
+        for (Index q = tiling.tile_start[t]; q < tiling.tile_start[t + 1]; ++q) {
+            const Contact<d>& c = (*contacts_)[tiling.order[q]];
+            if (shared_[c.a] != 0 || shared_[c.b] != 0) return true;
+        }
+        return false;
+    };
+    border_.resize(tiling.tiles());
+    for (Index t = 0; t < tiling.tiles(); ++t) border_[t] = touches(t) ? 1 : 0;
+    exchange_.border_tiles.assign(held_->colours.size(), 0);
+    sorted_ = tiling;
+    sorted_.tile_start.assign(1, 0);
+    sorted_.order.clear();
+    for (Index c = 0; c < tiling.colours(); ++c) {
+        for (const int pass : {1, 0}) {
+            for (Index t = tiling.colour_start[c]; t < tiling.colour_start[c + 1]; ++t) {
+                if (border_[t] != pass) continue;
+                exchange_.border_tiles[c] += pass;
+                sorted_.order.insert(sorted_.order.end(), tiling.order.begin() + tiling.tile_start[t],
+                                     tiling.order.begin() + tiling.tile_start[t + 1]);
+                sorted_.tile_start.push_back(static_cast<Index>(sorted_.order.size()));
+            }
+        }
+    }
+    sorted_.order.insert(sorted_.order.end(), tiling.order.begin() + tiling.tile_start.back(),
+                         tiling.order.end());
+    std::swap(tiling, sorted_);
+}
+
+template <int d>
+void Halo<d>::connect_rows(bool from_home, int tag, Channel& rows) const {
     const int rank = part_->team->rank();
-    std::map<int, Channel::Partner> partners;
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const Contact<d>& c = contacts[i];
-        const int source = from_home ? home_of(scene, *part_, c.a, c.b) : held.visitor[i];
-        std::array<int, 3> holders = {held.visitor[i], part_->owner[c.a], part_->owner[c.b]};
+    rows.open(*part_->team, tag, Talk::rows);
+    for (std::size_t i = 0; i < contacts_->size(); ++i) {
+        const Contact<d>& c = (*contacts_)[i];
+        const int source = from_home ? home_of(*scene_, *part_, c.a, c.b) : held_->visitor[i];
+        std::array<int, 3> holders = {held_->visitor[i], part_->owner[c.a], part_->owner[c.b]};
         std::sort(holders.begin(), holders.end());
-        auto add_rows = [&](std::vector<Index>& rows) {
-            for (Index k = problem.offset[i]; k < problem.offset[i + 1]; ++k) rows.push_back(k);
+        auto add_rows = [&](std::vector<Index>& list) {
+            for (Index k = problem_->offset[i]; k < problem_->offset[i + 1]; ++k) list.push_back(k);
         };
         if (source != rank) {
-            add_rows(partners[source].receive);
+            add_rows(rows.with(source).receive);
             continue;
         }
         for (int k = 0; k < 3; ++k)
             if (holders[k] >= 0 && holders[k] != rank && (k == 0 || holders[k] != holders[k - 1]))
-                add_rows(partners[holders[k]].send);
+                add_rows(rows.with(holders[k]).send);
     }
-    return Channel(*part_->team, std::move(partners), tag, Talk::rows);
 }
 
 #define DRYSTONE_HALO(d)                                                                         \

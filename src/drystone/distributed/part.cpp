@@ -11,6 +11,8 @@ namespace drystone {
 
 namespace {
 
+constexpr int ghosts_tag = 1;
+
 /// A quotient that is rounded down.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
@@ -182,7 +184,9 @@ std::vector<WeighedCell<d>> cells_of_bodies(const Scene<d>& scene, const TileGri
         if (part.owner[i] == unassigned && i % count != rank) continue;  // somebody else names it
         weights.add(grid.coarse_cell(scene.bodies.position[i]), 1);
     }
-    return weights.cells(grid);
+    std::vector<WeighedCell<d>> cells;
+    weights.list(grid, cells);
+    return cells;
 }
 
 /// As far as a contact may be from the ball of one of its bodies on the side of the other: the same on all ranks. Half a unit at least: a body
@@ -361,17 +365,16 @@ void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<
     const int rank = part.team->rank();
     const double halo = largest_halo(scene, margin, part.grid, part);
     Holders<d> holders(scene, part.grid, part, halo);
-    std::map<int, Channel::Partner> partners;
+    part.ghosts.open(*part.team, ghosts_tag, Talk::gather);
     for (Index i = 0; i < scene.bodies.count(); ++i) {
         if (part.owner[i] == everywhere) continue;
         if (part.owner[i] != rank) {
-            partners[part.owner[i]].receive.push_back(i);
+            part.ghosts.with(part.owner[i]).receive.push_back(i);
             continue;
         }
         for (const int to : holders.of(i, margin[i]))
-            if (to != rank) partners[to].send.push_back(i);
+            if (to != rank) part.ghosts.with(to).send.push_back(i);
     }
-    part.ghosts = Channel(*part.team, std::move(partners), 1, Talk::gather);
 }
 
 template <int d>

@@ -5,6 +5,7 @@
 // the solver's body vector need be sent in a step. Bodies that are not free and large (walls, drums, meshes) or driven are on every rank.
 #pragma once
 
+#include "drystone/distributed/halo.hpp"
 #include "drystone/distributed/partition.hpp"
 #include "drystone/grains/step.hpp"
 
@@ -52,6 +53,9 @@ struct Part {
     TileGrid<d> grid;                  ///< with which parts were made
     Channel ghosts;                    ///< bodies, from their owners to all copies
     std::vector<WeighedCell<d>> work;  ///< of the last step, by cell of the tiling
+    CellWeights<d> weights;            ///< likewise, while it is added up
+    Held<d> held;                      ///< of the last step
+    Halo<d> halo;                      ///< likewise
     RankOptions options;
     BalanceOptions balancing;
     BalanceState balance;

@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <memory_resource>
 
 struct Zoltan_Struct;
 
@@ -29,20 +30,21 @@ struct WeighedCell {
 template <int d>
 class CellWeights {
 public:
+    void clear() { weight_.clear(); }
     void add(const Image<d>& cell, double weight) {
         std::array<std::int32_t, d> key;
         std::copy_n(cell.data(), d, key.begin());
         weight_[key] += weight;
     }
-    [[nodiscard]] std::vector<WeighedCell<d>> cells(const TileGrid<d>& grid) const {
-        std::vector<WeighedCell<d>> cells;
+    void list(const TileGrid<d>& grid, std::vector<WeighedCell<d>>& cells) const {
+        cells.clear();
         for (const auto& [key, weight] : weight_)
             cells.push_back({mark_of<d>(grid, Eigen::Map<const Image<d>>(key.data())), weight});
-        return cells;
     }
 
 private:
-    std::map<std::array<std::int32_t, d>, double> weight_;
+    std::pmr::unsynchronized_pool_resource memory_;  // what was cleared is used again
+    std::pmr::map<std::array<std::int32_t, d>, double> weight_{&memory_};
 };
 
 template <int d>

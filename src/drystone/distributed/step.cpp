@@ -32,19 +32,19 @@ constexpr double contacts_per_body = 0.3;
 
 /// The work in each cell, of the contacts that this rank visits and the bodies that it owns. Answers the sum.
 template <int d>
-double weigh_cells(const Scene<d>& scene, const Held<d>& held, const TileGrid<d>& grid, Part<d>& part) {
-    CellWeights<d> weights;
+double weigh_cells(const Scene<d>& scene, const TileGrid<d>& grid, Part<d>& part) {
     double sum = 0;
+    part.weights.clear();
     auto add = [&](const Image<d>& cell, double weight) {
-        weights.add(cell, weight);
+        part.weights.add(cell, weight);
         sum += weight;
     };
-    for (const TilePlace<d>& place : held.places)
-        if (held.ours[place.contact] != 0) add(place.coarse, 1);
+    for (const TilePlace<d>& place : part.held.places)
+        if (part.held.ours[place.contact] != 0) add(place.coarse, 1);
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (part.owner[i] == part.team->rank())
             add(grid.coarse_cell(scene.bodies.position[i]), contacts_per_body);
-    part.work = weights.cells(grid);
+    part.weights.list(grid, part.work);
     return sum;
 }
 
@@ -142,7 +142,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
     at_detection(scene, options, h, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
-    Held<d> held;
+    Held<d>& held = part.held;
     choose_held<d>(scene, memory.reach, grid, threads, part, memory.contacts, held);
     find_overlap(scene, memory.contacts, threads, record);
     stages.end(seconds.detect);
@@ -153,10 +153,11 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: the free momentum, where the pull of contacts is in it that only the owner knows all of.
     part.ghosts.start(problem.f.data(), problem.common_dim());
     part.ghosts.finish(problem.f.data(), problem.common_dim());
-    const double work = weigh_cells(scene, held, grid, part);
+    const double work = weigh_cells(scene, grid, part);
     tile_places<d>(scene, memory.contacts, held.places, {.threads = threads, .memory = &memory.W.rooms()},
                    problem.tiling, held.ours, held.colours);
-    Halo<d> halo(scene, memory.contacts, problem, held, part, problem.tiling);
+    Halo<d>& halo = part.halo;
+    halo.fill(scene, memory.contacts, problem, held, part, problem.tiling);
     // Shared: what was remembered, from where it was kept.
     recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
     halo.share_from_home(memory.start);
@@ -215,6 +216,7 @@ namespace {
 template <int d>
 void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>& memory,
                  RunProgress& progress, Part<d>& part) {
+    if (feeds.empty()) return;
     FeedChange change;
     std::vector<std::uint8_t> gone;
     std::vector<ExactSum> sums;

@@ -1,7 +1,7 @@
 // One time step on several ranks. Read step.cpp: it is grains/step.cpp with what is shared made visible.
 #pragma once
 
-#include "drystone/distributed/halo.hpp"
+#include "drystone/distributed/part.hpp"
 #include "drystone/grains/simulate.hpp"
 
 namespace drystone {

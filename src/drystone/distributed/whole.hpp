@@ -4,7 +4,7 @@
 // solved here has the bits that it has there.
 #pragma once
 
-#include "drystone/distributed/halo.hpp"
+#include "drystone/distributed/part.hpp"
 
 namespace drystone {
 

@@ -214,8 +214,8 @@ public:
             // from a start that is near a solution
             &S::momentum_from_near, &S::anderson_from_near, &S::newton_from_near,
             // from any
-            &S::momentum, &S::proof, &S::interior_point, &S::short_cycles, &S::momentum_from_centre,
-            &S::newton_from_best, &S::newton_from_centre,
+            &S::momentum, &S::proof, &S::interior_point, &S::anderson, &S::short_cycles,
+            &S::momentum_from_centre, &S::newton_from_best, &S::newton_from_centre,
             // slow and sure, where they cost little. Sweeps first: the sums of a factorisation, and with them what becomes of a fixed point that hardly
             // converges, differ from processor to processor
             &S::cadoux_by_sweeps, &S::cadoux_by_factors, &S::alternating_directions, &S::plain};
@@ -229,12 +229,7 @@ private:
     bool momentum_from_near() {
         return warm_ && stages_.sweep(law_, with_momentum(options_.warm_sweeps, 150, 2), start_);
     }
-    bool anderson_from_near() {
-        GaussSeidelOptions secant = with_momentum(options_.secant_sweeps, 150, 2);
-        secant.acceleration = Acceleration::anderson;
-        secant.anderson_sweeps = 10;
-        return warm_ && stages_.sweep(law_, secant, stages_.best());
-    }
+    bool anderson_from_near() { return warm_ && secant(options_.secant_sweeps); }
     bool newton_from_near() { return warm_ && newton_fits_ && second_order({}, start_); }
 
     bool momentum() {
@@ -252,6 +247,16 @@ private:
         stages_.run([&](const Goal& g, Vector& x) { return drystone::interior_point(W_, law_, {}, g, x); },
                     p_.pull_impulse());
         return true;
+    }
+    /// Where momentum has stalled it has still come near.
+    bool anderson() {
+        return !warm_ && law_ == Law::coulomb && factorisable_ && secant(2 * options_.secant_sweeps);
+    }
+    bool secant(int sweeps) {
+        GaussSeidelOptions options = with_momentum(sweeps, 150, 2);
+        options.acceleration = Acceleration::anderson;
+        options.anderson_sweeps = 10;
+        return stages_.sweep(law_, options, stages_.best());
     }
     /// Where many contacts slide, steps grow and shrink by themselves: shorter cycles, and none cut off.
     bool short_cycles() {

@@ -2,6 +2,7 @@
 
 #include "solve/sample_problems.hpp"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <cmath>

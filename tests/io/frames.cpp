@@ -6,6 +6,8 @@
 #include "io/scratch.hpp"
 #include "support/message_of.hpp"
 
+#include <Eigen/Dense>
+
 #include <fstream>
 #include <numbers>
 #include <numeric>

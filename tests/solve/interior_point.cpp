@@ -3,6 +3,7 @@
 #include "drystone/solve/infeasible.hpp"
 #include "sample_problems.hpp"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 using namespace drystone;

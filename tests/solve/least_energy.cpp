@@ -4,10 +4,12 @@
 #include "drystone/solve/solve.hpp"
 #include "solve/sample_problems.hpp"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 using namespace drystone;
 using namespace drystone::testing;

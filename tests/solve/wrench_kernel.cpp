@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 using namespace drystone;
 using namespace drystone::testing;

@@ -29,6 +29,13 @@ TEST(Hdf5Check, AFileOnWhichTheLibraryCrashesIsRefused) {
     expect_part(message, "copy or write it again");
 }
 
+/// The library gives up half way through the names; behind, there is a dataset on which it crashes.
+TEST(Hdf5Check, AFileThatCannotBeListedIsRefused) {
+    const std::string message = message_of([] { hdf5::check_in_child(attacks / "half_table.hdf5"); });
+    expect_part(message, "half_table.hdf5: is damaged: HDF5 cannot list what is in it");
+    expect_part(message, "copy or write it again");
+}
+
 TEST(Hdf5Check, NumbersOfNoSizeAreRefused) {
     expect_part(message_of([] { read_problem(attacks / "zero_type.hdf5"); }),
                 "/fclib_global/vectors/mu: holds numbers of no usual type");

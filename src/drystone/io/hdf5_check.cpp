@@ -27,23 +27,21 @@ namespace {
 constexpr std::size_t most_links = 1'000'000;
 
 /// What the child answers when it has come to its end; nothing if it has not.
-enum Answer : char { nothing = 0, done = 'd', has_foreign_parts = 'f' };
+enum Answer : char { nothing = 0, done = 'd', has_foreign_parts = 'f', cannot_be_listed = 'l' };
 
 struct Link {
     std::string name;
     H5L_type_t type;
 };
 
-/// All names in the file, with the folders before them.
-std::vector<Link> links_of(hid_t file) {
-    std::vector<Link> links;
+/// All names in the file, with the folders before them. False if the library gives up on the way: readers could open what was not looked at.
+bool list_links(hid_t file, std::vector<Link>& links) {
     const H5L_iterate_t take = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
         auto& all = *static_cast<std::vector<Link>*>(out);
         all.push_back({name, info->type});
         return all.size() < most_links ? 0 : 1;
     };
-    H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, take, &links);
-    return links;
+    return H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, take, &links) == 0;
 }
 
 /// How the numbers of a dataset are stored.
@@ -103,10 +101,12 @@ Answer walk(const std::filesystem::path& path) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) return done;
-    const std::vector<Link> links = links_of(file);
+    std::vector<Link> links;
+    const bool listed = list_links(file, links);
     // Before anything is opened by its name, and with that what may be elsewhere.
     for (const Link& link : links)
         if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) return has_foreign_parts;
+    if (!listed) return cannot_be_listed;
     const File again = File::open(path, {}, Source::checked);
     for (const Link& link : links) {
         H5O_info_t info{};
@@ -191,6 +191,10 @@ void check_in_child(const std::filesystem::path& path) {
         fail(name,
              "has parts in other files (external links, external or virtual datasets), which are not read",
              "copy all of it into one file (h5repack)");
+    if (answer == cannot_be_listed)
+        fail(name,
+             fmt::format("is damaged: HDF5 cannot list what is in it, or there are {} names", most_links),
+             cure);
     if (answer == done) return;
     const int signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (signal == SIGALRM)

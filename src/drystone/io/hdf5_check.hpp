@@ -16,7 +16,7 @@
 
 namespace drystone::hdf5 {
 
-/// Throws Error if HDF5 crashes on the file or does not come to an end with it, or if parts of it are in other files (external links and storage, virtual
+/// Throws Error if HDF5 crashes on the file, does not come to an end with it or cannot list all that is in it, or if parts of it are in other files (external links and storage, virtual
 /// datasets: a file could name any other of this machine). What HDF5 itself complains of is left to the readers, who know what they want of the file.
 void check_in_child(const std::filesystem::path& path);
 

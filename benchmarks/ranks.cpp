@@ -213,16 +213,9 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
 
 // --- The exchange of one sweep ---------------------------------------------------------------------------
 
-/// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone.
-struct Plan {
-    Held<3> held;
-    Halo<3> halo;
-    Vector r;
-};
-
-/// False where the next step would make parts anew.
-bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memory, Part<3>& part,
-               Plan& plan) {
+/// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone; r is its start. False where
+/// the next step would make parts anew.
+bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memory, Part<3>& part, Vector& r) {
     const int threads = resolve_threads(options.solve.threads);
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
@@ -236,16 +229,16 @@ bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memor
     if (agreed[2] > 0 || grid.unit != part.grid.unit) return false;
 
     detect<3>(scene, memory.reach, detecting, memory.neighbours, memory.contacts);
-    choose_held<3>(scene, memory.reach, grid, threads, part, memory.contacts, plan.held);
+    choose_held<3>(scene, memory.reach, grid, threads, part, memory.contacts, part.held);
     ConeProblem& problem = memory.assembled.problem;
     assemble(scene, memory.contacts, memory.v_free,
              {.h = options.h, .theta = options.theta_or_default(), .threads = threads, .all_bodies = true},
              memory.assembled);
-    tile_places<3>(scene, memory.contacts, plan.held.places, {.threads = threads}, problem.tiling,
-                   plan.held.ours, plan.held.colours);
-    plan.halo.fill(scene, memory.contacts, problem, plan.held, part, problem.tiling);
-    recall(memory.warm, memory.contacts, problem, options.h, plan.r);
-    plan.halo.share_from_home(plan.r);
+    tile_places<3>(scene, memory.contacts, part.held.places, {.threads = threads}, problem.tiling,
+                   part.held.ours, part.held.colours);
+    part.halo.fill(scene, memory.contacts, problem, part.held, part, problem.tiling);
+    recall(memory.warm, memory.contacts, problem, options.h, r);
+    part.halo.share_from_home(r);
     return true;
 }
 
@@ -261,10 +254,10 @@ struct ExchangeFigures {
 };
 
 ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& memory, const Part<3>& part,
-                              Plan& plan) {
+                              const Vector& start) {
     const Communicator& team = *part.team;
     const ConeProblem& problem = memory.assembled.problem;
-    const Exchange& exchange = plan.halo.exchange();
+    const Exchange& exchange = part.halo.exchange();
     const int threads = resolve_threads(settings.threads);
     ExchangeFigures figures;
 
@@ -274,12 +267,12 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     silent.finish = [](double* /*data*/, int /*stride*/, Index /*colour*/) {};
     silent.sum = [](std::span<ExactSum> /*sums*/) {};
     double contacts =
-        static_cast<double>(std::count(plan.held.ours.begin(), plan.held.ours.end(), std::uint8_t{1}));
+        static_cast<double>(std::count(part.held.ours.begin(), part.held.ours.end(), std::uint8_t{1}));
     auto seconds_per_sweep = [&](const Exchange& with, double& per_contact) {
         const Delassus W(problem, threads, &with);
         double best = INFINITY;
         for (int k = 0; k < 3; ++k) {
-            Vector r = plan.r;
+            Vector r = start;
             team.barrier();
             best = std::min(best, run_sweeps(W, Law::coulomb, {}, settings.sweeps, r) / settings.sweeps);
         }
@@ -295,8 +288,8 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     if (team.count() == 1) return figures;
 
     Vector z = Vector::Zero(static_cast<Eigen::Index>(problem.bodies()) * figures.stride);
-    PlainExchange plain(team, plan.halo.sweep_channels(), figures.stride);
-    const auto colours = static_cast<Index>(plan.halo.sweep_channels().size());
+    PlainExchange plain(team, part.halo.sweep_channels(), figures.stride);
+    const auto colours = static_cast<Index>(part.halo.sweep_channels().size());
     std::array<ExactSum, 3> sums;
     const std::vector<double> seconds = medians(team, settings.repetitions,
                                                 {[&] {
@@ -315,13 +308,13 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     return figures;
 }
 
-void describe(const Plan& plan, const StepMemory<3>& memory, const Part<3>& part, PlanFigures& here) {
+void describe(const StepMemory<3>& memory, const Part<3>& part, PlanFigures& here) {
     for (const int owner : part.owner) {
         here.own += owner == part.team->rank() ? 1 : 0;
         here.copies += owner >= 0 && owner != part.team->rank() ? 1 : 0;
     }
-    here.shared = static_cast<double>(plan.halo.shared_bodies());
-    here.held = static_cast<double>(plan.held.ours.size());
+    here.shared = static_cast<double>(part.halo.shared_bodies());
+    here.held = static_cast<double>(part.held.ours.size());
     const Tiling& tiling = memory.assembled.problem.tiling;
     std::set<int> neighbours;
     for (Index c = 0; c < tiling.colours(); ++c) {
@@ -330,7 +323,7 @@ void describe(const Plan& plan, const StepMemory<3>& memory, const Part<3>& part
         here.contacts += work;
         if (static_cast<std::size_t>(c) < most_colours) here.work[c] = work;
     }
-    for (const Channel& channel : plan.halo.sweep_channels()) {
+    for (const Channel& channel : part.halo.sweep_channels()) {
         for (const Channel::Partner& p : channel.partners()) {
             if (!p.send.empty() || !p.receive.empty()) neighbours.insert(p.rank);
             here.sweep_messages += p.send.empty() ? 0 : 1;
@@ -511,9 +504,9 @@ int run(const Settings& settings, const Communicator& team) {
         here.left = memory_line("VmRSS:");
         imbalance = part.imbalance;
         if (round + 1 < settings.repeat) continue;
-        Plan plan;
+        Vector start;
         // Where grains are so fast that every step makes parts anew, they are stopped: what follows is about messages alone.
-        for (int tries = 0; !make_plan(scene, options, memory, part, plan); ++tries) {
+        for (int tries = 0; !make_plan(scene, options, memory, part, start); ++tries) {
             if (tries > 2) {
                 std::fill(scene.bodies.velocity.begin(), scene.bodies.velocity.end(), Vec<3>::Zero());
                 std::fill(scene.bodies.spin.begin(), scene.bodies.spin.end(), Spin<3>::Zero());
@@ -521,8 +514,8 @@ int run(const Settings& settings, const Communicator& team) {
             if (tries == 20) fail("ranks", "parts are made anew at every step", "take fewer --steps");
             step(scene, options, memory, part);
         }
-        describe(plan, memory, part, here);
-        exchange = time_exchange(settings, memory, part, plan);
+        describe(memory, part, here);
+        exchange = time_exchange(settings, memory, part, start);
     }
     const std::vector<PlanFigures> ranks = gather(team, here);
     if (team.rank() != 0) return 0;

@@ -54,9 +54,8 @@ int main(int argc, char** argv) {
     }
     const double per_step = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / steps;
     fmt::print(
-        "{} contacts, {} active, {} sweeps per step; of {} steps {} missed the tolerance, {} have a frozen "
-        "shift; "
-        "kinetic energy {:.1e} J\n",
+        "{} contacts, {} active, {} sweeps per step; of {} steps {} missed the tolerance and {} have a "
+        "frozen shift; kinetic energy {:.1e} J\n",
         contacts / steps, active / steps, iterations / steps, steps, unsolved, frozen,
         energy_of(scene).kinetic);
     fmt::print("wall seconds per step: detection {:.4f}, assembly {:.4f}, solve {:.4f}\n",

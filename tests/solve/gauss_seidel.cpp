@@ -213,12 +213,7 @@ TEST(GaussSeidel, WrenchConesObeyBothLaws) {
 // Validation 11: a sliding contact of the associated law lifts at u_N = mu |u_T|; under the exact law it does not.
 TEST(GaussSeidel, OnlyTheAssociatedLawLiftsASlidingBody) {
     const double mu = 0.4;
-    ConeProblem p;
-    p.only().count = 1;
-    std::vector<double> inverse(36, 0.0);
-    for (int a = 0; a < 6; ++a) inverse[7 * a] = 1;
-    p.only().mass = BlockInverseMass{inverse};
-    p.f = Vector::Zero(6);
+    ConeProblem p = unit_body();
     p.f[0] = 5;
     p.f[2] = -1;
     p.add_block(Cone::second_order(3, mu));

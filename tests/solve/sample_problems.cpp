@@ -152,7 +152,7 @@ Cone cone_of_every_kind(int k) {
     }
 }
 
-ConeProblem squeezed_body(double speed, double mu) {
+ConeProblem unit_body() {
     ConeProblem p;
     p.only().dim = 6;
     p.only().count = 1;
@@ -160,6 +160,11 @@ ConeProblem squeezed_body(double speed, double mu) {
     for (int a = 0; a < 6; ++a) inverse[7 * a] = 1;
     p.only().mass = BlockInverseMass{inverse};
     p.f = Vector::Zero(6);
+    return p;
+}
+
+ConeProblem squeezed_body(double speed, double mu) {
+    ConeProblem p = unit_body();
     p.f[0] = 0.1;
     for (double side : {1.0, -1.0}) {
         Eigen::Matrix3d frame;

@@ -48,6 +48,9 @@ ConeProblem random_bodies(const RandomOptions& o, const std::function<Cone(int)>
 /// For random_bodies: the kinds of cones in turn.
 Cone cone_of_every_kind(int k);
 
+/// A body of unit mass and inertia, without forces or contacts.
+ConeProblem unit_body();
+
 /// A body of unit mass between two walls that approach each other at `speed` (m/s) from below and above.
 ConeProblem squeezed_body(double speed, double mu);
 

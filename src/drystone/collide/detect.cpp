@@ -213,7 +213,7 @@ void Detection<d>::search() {
     });
     find_pairs<d>(scene_, work_.margin, threads_, neighbours_.pairs, work_.pairs);
     work_.pairs = {};  // searches are rare
-    work_.margin = {};
+    std::vector<double>().swap(work_.margin);
     ++neighbours_.searches;
     neighbours_.valid = true;
 }
@@ -260,7 +260,7 @@ void Detection<d>::touch_all(ContactSet<d>& contacts) {
     const std::size_t last = contacts.size();
     contacts.clear();
     if (contacts.capacity() < last + last / 8) {
-        contacts = {};
+        ContactSet<d>().swap(contacts);  // the old list goes first
         contacts.reserve(last + last / 4);
     }
     const std::size_t total = neighbours_.pairs.size();

@@ -64,7 +64,7 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
 }
 
 template <int d>
-Halo<d>::Halo() {
+Halo<d>::Halo(const Communicator& team) : mail_(team) {
     exchange_.start = [this](double* data, int stride, Index colour) { sweeps_[colour].start(data, stride); };
     exchange_.finish = [this](double* data, int stride, Index colour) {
         if (exchange_.splits_mass()) {
@@ -174,12 +174,11 @@ void Halo<d>::find_visits() {
     sort_once(visits_);
 
     // Each visitor is told of all visits of a body, where there are several visitors.
-    if (!mail_) mail_.emplace(*part_->team);
     for_bodies([&](Visits visits) {
         name_ranks(visits, -1);
         if (ranks_.size() < 2) return;
         for (const int to : ranks_) {
-            Writer& writer = mail_->to(to);
+            Writer& writer = mail_.to(to);
             writer.put(scene_->bodies.id[visits.front().body]);
             writer.put(static_cast<std::int32_t>(visits.size()));
             for (const BodyVisit& visit : visits) {
@@ -189,7 +188,7 @@ void Halo<d>::find_visits() {
         }
     });
     visits_.clear();
-    for (const Letter& letter : mail_->send(Talk::plan)) {
+    for (const Letter& letter : mail_.send(Talk::plan)) {
         for (Reader reader(letter.bytes); !reader.done();) {
             const Index body = scene_->bodies.index_of(reader.take<GlobalId>());
             const auto count = reader.take<std::int32_t>();

@@ -10,8 +10,6 @@
 #include "drystone/contact/tiling.hpp"
 #include "drystone/distributed/communicator.hpp"
 
-#include <optional>
-
 namespace drystone {
 
 template <int d>
@@ -38,7 +36,7 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
 template <int d>
 class Halo {
 public:
-    Halo();
+    explicit Halo(const Communicator& team);
     Halo(const Halo&) = delete;
     Halo& operator=(const Halo&) = delete;
 
@@ -106,7 +104,7 @@ private:
     Exchange exchange_;
 
     // Room for filling it.
-    std::optional<Mail> mail_;
+    Mail mail_;
     std::vector<BodyVisit> visits_;
     std::vector<std::uint32_t> colour_of_;  // by contact
     std::vector<int> ranks_;

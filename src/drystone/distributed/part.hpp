@@ -43,7 +43,8 @@ struct BalanceState {
 
 template <int d>
 struct Part {
-    explicit Part(const Communicator& communicator) : team(&communicator), partition(communicator) {}
+    explicit Part(const Communicator& communicator)
+        : team(&communicator), partition(communicator), halo(communicator) {}
 
     const Communicator* team;
     Partition<d> partition;

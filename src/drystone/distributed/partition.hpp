@@ -30,11 +30,16 @@ struct WeighedCell {
 template <int d>
 class CellWeights {
 public:
-    void clear() { weight_.clear(); }
+    void clear() {
+        weight_.clear();
+        last_ = weight_.end();
+    }
     void add(const Image<d>& cell, double weight) {
-        std::array<std::int32_t, d> key;
+        Key key;
         std::copy_n(cell.data(), d, key.begin());
-        weight_[key] += weight;
+        // Neighbours in a list are mostly neighbours in space.
+        if (last_ == weight_.end() || last_->first != key) last_ = weight_.try_emplace(key, 0.0).first;
+        last_->second += weight;
     }
     void list(const TileGrid<d>& grid, std::vector<WeighedCell<d>>& cells) const {
         cells.clear();
@@ -43,8 +48,10 @@ public:
     }
 
 private:
+    using Key = std::array<std::int32_t, d>;
     std::pmr::unsynchronized_pool_resource memory_;  // what was cleared is used again
-    std::pmr::map<std::array<std::int32_t, d>, double> weight_{&memory_};
+    std::pmr::map<Key, double> weight_{&memory_};
+    typename std::pmr::map<Key, double>::iterator last_ = weight_.end();
 };
 
 template <int d>

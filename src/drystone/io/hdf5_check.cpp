@@ -27,21 +27,28 @@ namespace {
 constexpr std::size_t most_links = 1'000'000;
 
 /// What the child answers when it has come to its end; nothing if it has not.
-enum Answer : char { nothing = 0, done = 'd', has_foreign_parts = 'f', cannot_be_listed = 'l' };
+enum Answer : char {
+    nothing = 0,
+    done = 'd',
+    has_foreign_parts = 'f',
+    cannot_be_listed = 'l',
+    has_too_many_names = 'n'
+};
 
 struct Link {
     std::string name;
     H5L_type_t type;
 };
 
-/// All names in the file, with the folders before them. False if the library gives up on the way: readers could open what was not looked at.
-bool list_links(hid_t file, std::vector<Link>& links) {
+/// All names in the file, with the folders before them. Not `done` if some are left out, which readers could open all the same.
+Answer list_links(hid_t file, std::vector<Link>& links) {
     const H5L_iterate_t take = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
         auto& all = *static_cast<std::vector<Link>*>(out);
         all.push_back({name, info->type});
-        return all.size() < most_links ? 0 : 1;
+        return all.size() <= most_links ? 0 : 1;
     };
-    return H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, take, &links) == 0;
+    const herr_t end = H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, take, &links);
+    return end < 0 ? cannot_be_listed : end > 0 ? has_too_many_names : done;
 }
 
 /// How the numbers of a dataset are stored.
@@ -102,11 +109,11 @@ Answer walk(const std::filesystem::path& path) {
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) return done;
     std::vector<Link> links;
-    const bool listed = list_links(file, links);
+    const Answer listed = list_links(file, links);
     // Before anything is opened by its name, and with that what may be elsewhere.
     for (const Link& link : links)
         if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) return has_foreign_parts;
-    if (!listed) return cannot_be_listed;
+    if (listed != done) return listed;
     const File again = File::open(path, {}, Source::checked);
     for (const Link& link : links) {
         H5O_info_t info{};
@@ -191,10 +198,10 @@ void check_in_child(const std::filesystem::path& path) {
         fail(name,
              "has parts in other files (external links, external or virtual datasets), which are not read",
              "copy all of it into one file (h5repack)");
-    if (answer == cannot_be_listed)
-        fail(name,
-             fmt::format("is damaged: HDF5 cannot list what is in it, or there are {} names", most_links),
-             cure);
+    if (answer == cannot_be_listed) fail(name, "is damaged: HDF5 cannot list what is in it", cure);
+    if (answer == has_too_many_names)
+        fail(name, fmt::format("has more than {} names, and no more are looked at", most_links),
+             "copy what is needed into a file of its own (h5copy)");
     if (answer == done) return;
     const int signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (signal == SIGALRM)

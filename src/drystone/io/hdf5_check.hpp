@@ -16,8 +16,9 @@
 
 namespace drystone::hdf5 {
 
-/// Throws Error if HDF5 crashes on the file, does not come to an end with it or cannot list all that is in it, or if parts of it are in other files (external links and storage, virtual
-/// datasets: a file could name any other of this machine). What HDF5 itself complains of is left to the readers, who know what they want of the file.
+/// Throws Error if HDF5 crashes on the file, does not come to an end with it or cannot list all that is in it, or if parts of it
+/// are in other files (external links and storage, virtual datasets: a file could name any other of this machine). What else
+/// HDF5 complains of is left to the readers, who know what they want of the file.
 void check_in_child(const std::filesystem::path& path);
 
 /// True if a type of HDF5 is one of the usual integers or real numbers, of 1 to 8 bytes, to the bit; of others (of size 0, with bits left out) the library's

@@ -13,8 +13,9 @@ namespace drystone {
 
 /// For a problem by itself: picks a solver and falls back on others when it stalls; the report says which and why.
 ///   exact law:       from a start that was given, sweeps with momentum, then by Anderson's method, then Newton; Gauss-Seidel with
-///                    momentum; from where it stalled by Anderson's method, if that has not been tried; in shorter cycles; the same from the centred solution of the associated law (interior
-///                    point); Newton from the best of these; then, for small problems, the slow and sure.
+///                    momentum; by Anderson's method from where that stalled, if it has not been tried; with momentum in shorter
+///                    cycles, and from the centred solution of the associated law (interior point); Newton from the best of
+///                    these; then, for small problems, the slow and sure.
 ///   associated law:  Gauss-Seidel with momentum; then the interior point.
 struct AutoOptions {
     /// Sweeps with momentum, and by Anderson's method, from a start that is near a solution: of a step, that of the one before.

@@ -9,7 +9,7 @@
 #include "common/siconos_nsgs.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 #include "drystone/solve/solve.hpp"
 
 #include <fmt/core.h>

@@ -6,7 +6,7 @@
 // own measure, which is looser. The files are packings/spheres2000_mu*_p*.hdf5 of the data folder (DRYSTONE_DATA).
 #include "common/siconos_nsgs.hpp"
 #include "drystone/base/error.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 #include "drystone/solve/solve.hpp"
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 //     make_packing FILE [contacts (500)] [friction (0.5)] [seed (1)] [general]
 #include "common/packing.hpp"
 #include "drystone/base/error.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 
 #include <fmt/core.h>
 

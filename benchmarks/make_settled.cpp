@@ -6,7 +6,7 @@
 // Last line: contacts N.
 #include "common/settled.hpp"
 #include "drystone/base/error.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 file(GLOB drystone_common_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/benchmarks/common/*.cpp")
 add_library(drystone_benchmark_common STATIC ${drystone_common_sources})
-target_link_libraries(drystone_benchmark_common PUBLIC drystone_io drystone_grains drystone_algebra PRIVATE drystone_settings)
+target_link_libraries(drystone_benchmark_common PUBLIC drystone_results drystone_problems drystone_grains drystone_algebra PRIVATE drystone_settings)
 target_include_directories(drystone_benchmark_common PUBLIC "${PROJECT_SOURCE_DIR}/benchmarks")
 if(TARGET drystone_siconos)
     target_link_libraries(drystone_benchmark_common PRIVATE drystone_siconos)

@@ -4,7 +4,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/cone/delassus.hpp"
 #include "drystone/grains/motion.hpp"
-#include "drystone/io/scene_file.hpp"
+#include "drystone/scenes/scene_file.hpp"
 
 #include <algorithm>
 #include <cstdio>

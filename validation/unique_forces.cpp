@@ -5,7 +5,7 @@
 #include "drystone/base/random.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/contact/elasticity.hpp"
-#include "drystone/grains/simulate.hpp"
+#include "drystone/run/simulate.hpp"
 #include "drystone/solve/solve.hpp"
 #include "penalty_limit.hpp"
 #include "penalty_scenes.hpp"

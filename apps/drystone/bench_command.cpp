@@ -1,7 +1,7 @@
 #include "bench_command.hpp"
 
 #include "drystone/base/harmless.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 #include "profile_picture.hpp"
 
 #include <fmt/format.h>

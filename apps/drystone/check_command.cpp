@@ -1,7 +1,7 @@
 #include "check_command.hpp"
 
-#include "drystone/io/scene_file.hpp"
-#include "drystone/io/scene_warnings.hpp"
+#include "drystone/scenes/scene_file.hpp"
+#include "drystone/scenes/warnings.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>

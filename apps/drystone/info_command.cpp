@@ -1,9 +1,9 @@
 #include "info_command.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/io/checkpoint.hpp"
-#include "drystone/io/hdf5.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/files/hdf5.hpp"
+#include "drystone/problems/problem_file.hpp"
+#include "drystone/results/checkpoint.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>

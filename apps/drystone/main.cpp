@@ -4,8 +4,8 @@
 #include "check_command.hpp"
 #include "drystone/base/harmless.hpp"
 #include "drystone/base/parallel.hpp"
-#include "drystone/grains/simulate.hpp"
-#include "drystone/io/hdf5.hpp"
+#include "drystone/files/hdf5.hpp"
+#include "drystone/run/simulate.hpp"
 #include "info_command.hpp"
 #include "new_command.hpp"
 #include "resume_command.hpp"
@@ -125,7 +125,7 @@ CLI::Option* add_word(CLI::App& command, const std::string& word, T& value, cons
     return command.add_option(word, value, what)->type_name("");
 }
 
-/// A number as a scene may hold it, too (Wanted in io/scene_table.hpp). CLI11's own check lets nan pass and tells a range of 300 digits.
+/// A number as a scene may hold it, too (Wanted in scenes/table.hpp). CLI11's own check lets nan pass and tells a range of 300 digits.
 CLI::Validator number(bool zero, double most = most_number) {
     const auto check = [zero, most](const std::string& word) {
         double x = 0;

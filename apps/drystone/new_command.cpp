@@ -1,8 +1,8 @@
 #include "new_command.hpp"
 
 #include "drystone/base/read_file.hpp"
-#include "drystone/io/scene_table.hpp"
-#include "drystone/io/whole_file.hpp"
+#include "drystone/files/whole_file.hpp"
+#include "drystone/scenes/table.hpp"
 #include "run.hpp"
 #include "templates.hpp"
 

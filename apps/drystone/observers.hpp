@@ -1,9 +1,9 @@
 // Who looks on while a run goes: frames and measurements in its folder. One place to put more of them.
 #pragma once
 
-#include "drystone/io/checkpoint.hpp"
-#include "drystone/io/frame_writer.hpp"
-#include "drystone/io/measurements.hpp"
+#include "drystone/results/checkpoint.hpp"
+#include "drystone/results/frame_writer.hpp"
+#include "drystone/results/measurements.hpp"
 #include "folder_lock.hpp"
 #include "rank_files.hpp"
 

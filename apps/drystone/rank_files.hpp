@@ -2,8 +2,8 @@
 #pragma once
 
 #include "drystone/distributed/slices.hpp"
-#include "drystone/io/checkpoint.hpp"
-#include "drystone/io/frame_file.hpp"
+#include "drystone/results/checkpoint.hpp"
+#include "drystone/results/frame_file.hpp"
 
 namespace drystone::command {
 

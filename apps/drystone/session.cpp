@@ -3,7 +3,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/distributed/step.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 #include "interrupt.hpp"
 #include "observers.hpp"
 #include "rank_report.hpp"

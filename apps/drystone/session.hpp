@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drystone/distributed/communicator.hpp"
-#include "drystone/io/checkpoint.hpp"
+#include "drystone/results/checkpoint.hpp"
 
 #include <optional>
 #include <string>

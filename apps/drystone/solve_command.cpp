@@ -1,7 +1,7 @@
 #include "solve_command.hpp"
 
 #include "drystone/base/harmless.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Boxes of grains for benchmarks: scenes made in code, the same bits each time.
 #pragma once
 
-#include "drystone/grains/simulate.hpp"
+#include "drystone/run/simulate.hpp"
 
 namespace drystone {
 

@@ -1,8 +1,8 @@
 // Runs the command as a shell does, and holds what it said.
 #pragma once
 
-#include "io/scratch.hpp"
 #include "solve/sample_problems.hpp"
+#include "support/scratch.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

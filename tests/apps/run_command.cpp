@@ -1,7 +1,7 @@
 // drystone run and drystone check, seen from a shell.
 
 #include "apps/command.hpp"
-#include "drystone/io/hdf5.hpp"
+#include "drystone/files/hdf5.hpp"
 
 #include <cmath>
 #include <map>

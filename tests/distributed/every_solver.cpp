@@ -2,7 +2,7 @@
 // number of ranks: rank 0 runs the scene alone, several times, then all run it together.
 #include "distributed/on_ranks.hpp"
 #include "drystone/distributed/step.hpp"
-#include "io/scene_text.hpp"
+#include "scenes/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // solved to the same tolerance. Run under mpirun on any number of ranks.
 #include "distributed/on_ranks.hpp"
 #include "drystone/distributed/step.hpp"
-#include "drystone/io/scene_file.hpp"
+#include "drystone/scenes/scene_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

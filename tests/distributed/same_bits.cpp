@@ -2,7 +2,7 @@
 // then all run it together.
 #include "distributed/on_ranks.hpp"
 #include "drystone/distributed/step.hpp"
-#include "drystone/io/scene_file.hpp"
+#include "drystone/scenes/scene_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,12 +3,12 @@
 // The first byte chooses: a file of any bytes, of which nearly all end at the header or the checksum; or a good checkpoint with some of its numbers
 // replaced, read behind the checksum. In the second case only the data of datasets are changed, not the container, for the reason given in problem.cpp.
 
-#include "drystone/io/checkpoint.hpp"
+#include "drystone/results/checkpoint.hpp"
 
 #include "bytes.hpp"
 #include "drystone/base/error.hpp"
-#include "drystone/io/hdf5.hpp"
-#include "io/checkpoint_scene.hpp"
+#include "drystone/files/hdf5.hpp"
+#include "results/checkpoint_scene.hpp"
 
 #include <hdf5.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 
 #include "bytes.hpp"
 #include "drystone/base/error.hpp"
-#include "drystone/io/hdf5.hpp"
-#include "drystone/io/problem_file.hpp"
+#include "drystone/files/hdf5.hpp"
+#include "drystone/problems/problem_file.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Fuzzer of the scene reader: any text is a scene or is refused with Error.
 
 #include "drystone/base/error.hpp"
-#include "drystone/io/scene_file.hpp"
+#include "drystone/scenes/scene_file.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // Scenes that several tests use.
 #pragma once
 
-#include "drystone/grains/simulate.hpp"
+#include "drystone/run/simulate.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -7,10 +7,10 @@
 // is "valid" too. "forged" is a checkpoint whose header, with length and checksum, is written anew before it is read: ill will can do that.
 
 #include "drystone/base/error.hpp"
-#include "drystone/io/checkpoint.hpp"
-#include "drystone/io/problem_file.hpp"
-#include "drystone/io/scene_file.hpp"
-#include "drystone/io/scene_table.hpp"
+#include "drystone/problems/problem_file.hpp"
+#include "drystone/results/checkpoint.hpp"
+#include "drystone/scenes/scene_file.hpp"
+#include "drystone/scenes/table.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>

@@ -1,5 +1,5 @@
 // The problems of the field, from files: every one solved, by the solver that users get and by plain Gauss-Seidel.
-#include "drystone/io/problem_file.hpp"
+#include "drystone/problems/problem_file.hpp"
 #include "drystone/solve/solve.hpp"
 #include "support/data.hpp"
 

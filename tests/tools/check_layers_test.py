@@ -34,8 +34,11 @@ class CheckLayers(unittest.TestCase):
             ("contact", "cone/problem.hpp"),
             ("contact", "collide/contact.hpp"),
             ("grains", "contact/assembly.hpp"),
-            ("io", "grains/step.hpp"),
-            ("io", "cone/problem.hpp"),
+            ("files", "base/error.hpp"),
+            ("problems", "cone/problem.hpp"),
+            ("run", "grains/step.hpp"),
+            ("scenes", "run/simulate.hpp"),
+            ("results", "scenes/scene_file.hpp"),
             ("distributed", "solve/gauss_seidel.hpp"),
         ]:
             with self.subTest(room=room, header=header):
@@ -54,9 +57,14 @@ class CheckLayers(unittest.TestCase):
             ("contact", "grains/step.hpp"),
             ("grains", "continuum/grid.hpp"),
             ("fibres", "grains/step.hpp"),
-            ("solve", "io/problem_file.hpp"),
-            ("io", "distributed/ghosts.hpp"),
-            ("distributed", "io/frames.hpp"),
+            ("solve", "problems/problem_file.hpp"),
+            ("files", "cone/problem.hpp"),
+            ("problems", "solve/solve.hpp"),
+            ("problems", "bodies/scene.hpp"),
+            ("grains", "run/simulate.hpp"),
+            ("scenes", "results/checkpoint.hpp"),
+            ("results", "distributed/ghosts.hpp"),
+            ("distributed", "results/frames.hpp"),
         ]:
             with self.subTest(room=room, header=header):
                 code, messages = check({f"{room}/a.hpp": "// head\n" + include(header)})
@@ -74,8 +82,8 @@ class CheckLayers(unittest.TestCase):
 
     def test_unknown_rooms_fail(self):
         self.assertEqual(check({"attic/a.cpp": ""})[0], 1)
-        self.assertEqual(check({"io/a.cpp": include("attic/a.hpp")})[0], 1)
-        self.assertEqual(check({"io/a.cpp": include("everything.hpp")})[0], 1)
+        self.assertEqual(check({"results/a.cpp": include("attic/a.hpp")})[0], 1)
+        self.assertEqual(check({"results/a.cpp": include("everything.hpp")})[0], 1)
 
     def test_a_tree_without_sources_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,8 +2,8 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
-#include "drystone/grains/run_loop.hpp"
 #include "drystone/grains/step_parts.hpp"
+#include "drystone/run/run_loop.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drystone/distributed/part.hpp"
-#include "drystone/grains/simulate.hpp"
+#include "drystone/run/simulate.hpp"
 
 namespace drystone {
 

@@ -1,0 +1,467 @@
+// What stands behind the header of a checkpoint: read and checked against the scene that its text makes.
+//
+// The checksum has told accidents apart from what was written; these checks are for files that were made by hand or by a faulty program: no
+// number that could lead out of an array, or to a state that cannot be, gets into a run.
+#include "drystone/base/read_file.hpp"
+#include "drystone/files/hdf5.hpp"
+#include "drystone/results/checkpoint.hpp"
+#include "drystone/results/checkpoint_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace drystone {
+
+namespace {
+
+const char* const cure = "use another copy, or run the scene again";
+
+[[noreturn]] void refuse(const hdf5::Group& group, const std::string& name, const std::string& what) {
+    fail(group.where(name), what, cure);
+}
+
+/// Which rows are read: `count` from `first` on, of `total` in the file.
+struct Rows {
+    std::int64_t first = 0, count = 0, total = 0;
+};
+
+Rows all_rows(std::size_t count) {
+    const auto n = static_cast<std::int64_t>(count);
+    return {0, n, n};
+}
+
+/// Our share.
+Rows share_of(const hdf5::Ranks& ranks, std::int64_t total) {
+    const std::int64_t rank = hdf5::rank_of(ranks), count = hdf5::count_of(ranks);
+    const std::int64_t first = rank * total / count;
+    return {first, (rank + 1) * total / count - first, total};
+}
+
+/// The numbers of our rows of `columns` each.
+template <class T>
+std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, const Rows& rows, int columns) {
+    const std::int64_t size = group.size(name);
+    if (size != columns * rows.total)
+        refuse(group, name,
+               fmt::format("holds {} numbers where there should be {}", size, columns * rows.total));
+    const bool all = rows.count == rows.total;
+    if (!all && group.rows(name) != rows.total)
+        refuse(group, name,
+               fmt::format("has {} rows where there should be {}", group.rows(name), rows.total));
+    if constexpr (std::is_same_v<T, double>)
+        return all ? group.read_doubles(name) : group.read_doubles(name, rows.first, rows.count);
+    else
+        return all ? group.read_longs(name) : group.read_longs(name, rows.first, rows.count);
+}
+
+/// What cannot lie outside: places, velocities and times are those of a run that goes on (run/run_loop.hpp), masses those of a scene.
+struct Range {
+    double least = -most_number, most = most_number;
+};
+constexpr Range from_zero{0, most_number}, masses{0, most_mass};
+constexpr Range impulses{-most_mass * most_number, most_mass* most_number};
+
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                                int columns = 1, Range range = {}) {
+    std::vector<double> values = read_rows<double>(group, name, rows, columns);
+    for (const double x : values)
+        if (!(x >= range.least && x <= range.most))
+            refuse(group, name,
+                   fmt::format("holds {}, which is not from {:g} to {:g}", x, range.least, range.most));
+    return values;
+}
+
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size,
+                                Range range = {}) {
+    return read_finite(group, name, all_rows(size), 1, range);
+}
+
+double read_finite(const hdf5::Group& group, const std::string& name, Range range = {}) {
+    return read_finite(group, name, std::size_t{1}, range)[0];
+}
+
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                                      int columns, std::int64_t least, std::int64_t most) {
+    std::vector<std::int64_t> values = read_rows<std::int64_t>(group, name, rows, columns);
+    for (const std::int64_t x : values)
+        if (x < least || x > most)
+            refuse(group, name, fmt::format("holds {}, which is not from {} to {}", x, least, most));
+    return values;
+}
+
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, std::size_t size,
+                                      std::int64_t least, std::int64_t most) {
+    return read_within(group, name, all_rows(size), 1, least, most);
+}
+
+/// Numbers of steps, grains and bodies are counted on from what is read: there is room above.
+constexpr std::int64_t any_count = std::int64_t{1} << 60U;
+
+std::int64_t read_count(const hdf5::Group& group, const std::string& name) {
+    return read_within(group, name, 1, 0, any_count)[0];
+}
+
+template <int n>
+Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::string& name) {
+    const std::vector<double> values = read_finite(group, name, std::size_t{n});
+    return Eigen::Map<const Eigen::Matrix<double, n, 1>>(values.data());
+}
+
+template <class V>
+std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const Rows& rows,
+                            Range range = {}) {
+    constexpr std::size_t n = V::SizeAtCompileTime;
+    const std::vector<double> values = read_finite(group, name, rows, n, range);
+    std::vector<V> vectors(values.size() / n);
+    for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
+    return vectors;
+}
+
+/// Bytes, not more than would be read from a file.
+std::string read_text(const hdf5::Group& group, const std::string& name, std::uintmax_t most) {
+    if (const auto size = static_cast<std::uintmax_t>(group.size(name)); size > most)
+        refuse(group, name, fmt::format("has {} bytes, more than {}", size, most));
+    return group.read_bytes(name);
+}
+
+SceneFiles read_files(const hdf5::Group& group) {
+    constexpr std::uintmax_t most_letters = 4096;  // of a path
+    SceneFiles files;
+    files.scene = read_text(group, "name", most_letters);
+    files.text = read_text(group, "text", most_scene_bytes);
+    const hdf5::Group others = group.open_group("others");
+    for (const std::string& k : others.names()) {
+        const hdf5::Group one = others.open_group(k);
+        files.others[read_text(one, "name", most_letters)] = read_text(one, "content", most_surface_bytes);
+    }
+    files.sealed = true;
+    return files;
+}
+
+RunOverrides read_overrides(const hdf5::Group& group) {
+    RunOverrides overrides;
+    if (group.exists("until")) overrides.until = read_finite(group, "until", from_zero);
+    if (group.exists("steps")) overrides.steps = read_count(group, "steps");
+    if (group.exists("tolerance")) {
+        overrides.tolerance = read_finite(group, "tolerance", from_zero);
+        if (!(*overrides.tolerance > 0 && *overrides.tolerance <= loosest_tolerance))
+            refuse(group, "tolerance", "is none that a run may have");
+    }
+    return overrides;
+}
+
+void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<2>>& rotations) {
+    for (const double angle : read_finite(group, "rotation", rows)) rotations.push_back({angle});
+}
+
+void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<3>>& rotations) {
+    const std::vector<double> values = read_finite(group, "rotation", rows, 4);
+    for (std::size_t i = 0; i < values.size() / 4; ++i) {
+        const double* q = values.data() + 4 * i;
+        rotations.emplace_back();
+        // Bit for bit: not made a unit again. Steps keep it so to rounding.
+        rotations.back().q = Eigen::Quaternion<double, Eigen::DontAlign>(q[0], q[1], q[2], q[3]);
+        if (std::abs(rotations.back().q.norm() - 1) > 1e-6)
+            refuse(group, "rotation",
+                   fmt::format("holds a quaternion of length {}", rotations.back().q.norm()));
+    }
+}
+
+/// What Scene::add_body sees to when a scene is made, and what steps rely on. `has_volume`: of the body's shape; walls and surfaces have none.
+template <int d>
+void check_body(const hdf5::Group& group, const Domain<d>& domain, const Bodies<d>& bodies, std::size_t i,
+                bool has_volume) {
+    const auto told = [&](const std::string& name, const std::string& what) {
+        refuse(group, name, fmt::format("{} for body {}", what, bodies.id[i]));
+    };
+    if (!(bodies.size[i] >= 1 / most_number)) told("size", fmt::format("holds {}", bodies.size[i]));
+    if (bodies.motion[i] != Motion::free) return;
+    if (!(bodies.mass[i] >= least_mass)) told("mass", fmt::format("holds {}", bodies.mass[i]));
+    if (!(bodies.inertia[i].minCoeff() >= least_mass)) told("inertia", "is not positive");
+    if (!has_volume) told("motion", "lets a wall or a surface go,");
+    // Brought into the cell after every step.
+    for (int k = 0; k < d; ++k)
+        if (domain.period[k] > 0 &&
+            !(std::abs(bodies.position[i][k] - domain.lower[k] - 0.5 * domain.period[k]) <= domain.period[k]))
+            told("position", "is outside of the periodic cell");
+}
+
+template <int d>
+Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Rows& rows) {
+    Bodies<d> bodies;
+    bodies.id = read_rows<std::int64_t>(group, "id", rows, 1);
+    const std::size_t count = bodies.id.size();
+    bodies.next_id = read_count(group, "next_id");
+    // Of the rank before us.
+    std::int64_t last = rows.first > 0 ? group.read_longs("id", rows.first - 1, 1).at(0) : -1;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool ascends = bodies.id[i] > std::exchange(last, bodies.id[i]);
+        if (bodies.id[i] < 0 || bodies.id[i] >= bodies.next_id || !ascends)
+            refuse(group, "id",
+                   fmt::format("holds {} as number {}, which is not above the one before and below {}",
+                               bodies.id[i], rows.first + static_cast<std::int64_t>(i), bodies.next_id));
+    }
+    const auto shapes = static_cast<std::int64_t>(scene.shapes.size());
+    for (const std::int64_t k : read_within(group, "shape", rows, 1, 0, shapes - 1))
+        bodies.shape.push_back(static_cast<Index>(k));
+    for (const std::int64_t k : read_within(group, "material", rows, 1, 0, scene.materials.count() - 1))
+        bodies.material.push_back(static_cast<Index>(k));
+    for (const std::int64_t k : read_within(group, "motion", rows, 1, 0, static_cast<int>(Motion::guided)))
+        bodies.motion.push_back(static_cast<Motion>(k));
+    bodies.size = read_finite(group, "size", rows, 1, from_zero);
+    bodies.mass = read_finite(group, "mass", rows, 1, masses);
+    bodies.inertia = read_vectors<Spin<d>>(group, "inertia", rows, masses);
+    bodies.position = read_vectors<Vec<d>>(group, "position", rows);
+    bodies.velocity = read_vectors<Vec<d>>(group, "velocity", rows);
+    bodies.spin = read_vectors<Spin<d>>(group, "spin", rows);
+    read_rotations(group, rows, bodies.rotation);
+    // Half of what its numbers hold: they are counted on from here.
+    constexpr std::int64_t far = std::int64_t{1} << 30U;
+    const std::vector<std::int64_t> image = read_within(group, "image", rows, d, -far, far);
+    bodies.image.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < d; ++k)
+            bodies.image[i][static_cast<Eigen::Index>(k)] = static_cast<std::int32_t>(image[d * i + k]);
+    std::vector<bool> has_volume;
+    for (const Shape<d>& shape : scene.shapes) {
+        const double volume = mass_properties<d>(shape).volume;
+        has_volume.push_back(volume > 0 && std::isfinite(volume));
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        check_body(group, scene.domain, bodies, i, has_volume[static_cast<std::size_t>(bodies.shape[i])]);
+    return bodies;
+}
+
+template <int d>
+Domain<d> read_domain(const hdf5::Group& group, const Domain<d>& planned) {
+    Domain<d> domain;
+    domain.lower = read_vector<d>(group, "lower");
+    domain.period = read_vector<d>(group, "period");
+    domain.tilt = read_finite(group, "tilt");
+    domain.rate = read_vector<d>(group, "rate");
+    domain.shear_rate = read_finite(group, "shear_rate");
+    for (int k = 0; k < d; ++k) {
+        const bool periodic = domain.period[k] >= 1 / most_number;
+        if ((!periodic && domain.period[k] != 0) || periodic != (planned.period[k] > 0))
+            refuse(group, "period",
+                   fmt::format("holds {} where the scene says {}", domain.period[k], planned.period[k]));
+    }
+    return domain;
+}
+
+template <int d>
+WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::Ranks& ranks, Rows& rows) {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::int64_t numbers = group.size("key");
+    if (numbers % 4 != 0) refuse(group, "key", "does not hold 4 numbers for each contact");
+    rows = share_of(ranks, numbers / 4);
+    const std::vector<std::int64_t> keys = read_rows<std::int64_t>(group, "key", rows, 4);
+    const std::size_t count = keys.size() / 4;
+    WarmStart<d> warm;
+    std::array<std::int64_t, 4> last = {-1, -1, -1, -1};
+    if (rows.first > 0) std::ranges::copy(group.read_longs("key", rows.first - 1, 1), last.begin());
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t* k = keys.data() + 4 * i;
+        if (k[0] < 0 || k[0] > k[1] || k[1] >= next_id || k[2] < 0 || k[2] > most || k[3] < 0 || k[3] > most)
+            refuse(group, "key",
+                   fmt::format("holds ({}, {}, {}, {}), which is no contact", k[0], k[1], k[2], k[3]));
+        warm.key.push_back({k[0], k[1], static_cast<std::uint32_t>(k[2]), static_cast<std::uint32_t>(k[3])});
+        const std::array<std::int64_t, 4> now = {k[0], k[1], k[2], k[3]};
+        if (!(std::exchange(last, now) < now))
+            refuse(group, "key",
+                   fmt::format("is not ascending at {}", rows.first + static_cast<std::int64_t>(i)));
+    }
+    warm.impulse = read_vectors<Vec<d>>(group, "impulse", rows, impulses);
+    const std::int64_t torques = group.size("torque") / spins<d>;
+    if (torques != 0 && torques != rows.total)
+        refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, rows.total));
+    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows, impulses);
+    const std::vector<double> joints =
+        read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")), impulses);
+    warm.joints = Eigen::Map<const Eigen::VectorXd>(joints.data(), static_cast<Eigen::Index>(joints.size()));
+    warm.h = read_finite(group, "h", from_zero);
+    if (warm.h != 0 && warm.h < 1 / most_number) refuse(group, "h", fmt::format("holds {}", warm.h));
+    return warm;
+}
+
+/// One number per source or sink, or none before the first step.
+template <class T>
+void take_feed(const hdf5::Group& group, const std::string& name, std::size_t count, std::vector<T>& out) {
+    const std::size_t size = group.size(name) == 0 ? 0 : count;
+    if constexpr (std::is_same_v<T, double>) {
+        out = read_finite(group, name, size, impulses);
+    } else {
+        out = read_within(group, name, size, 0, any_count);
+    }
+}
+
+template <int d>
+void read_feed(const hdf5::Group& group, const Feeds<d>& feeds, FeedState& state) {
+    take_feed(group, "owed", feeds.sources.size(), state.owed);
+    take_feed(group, "fed", feeds.sources.size(), state.fed);
+    take_feed(group, "fed_mass", feeds.sources.size(), state.fed_mass);
+    take_feed(group, "drained", feeds.sinks.size(), state.drained);
+    take_feed(group, "drained_mass", feeds.sinks.size(), state.drained_mass);
+    if (state.owed.size() != state.fed.size() || state.fed.size() != state.fed_mass.size() ||
+        state.drained.size() != state.drained_mass.size())
+        refuse(group, "fed", "and its like do not tell of the same sources and sinks");
+    for (std::size_t s = 0; s < state.owed.size(); ++s)
+        if (const double most = most_owed(feeds.sources[s]); state.owed[s] > most * (1 + 1e-9))
+            refuse(group, "owed", fmt::format("holds {}, and a source owes at most {}", state.owed[s], most));
+}
+
+template <int d>
+RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
+    RunProgress progress;
+    ProgressNumbers expected = numbers_of(progress);
+    const std::vector<std::int64_t> counts =
+        read_within(group, "counts", expected.counts.size(), 0, any_count);
+    const std::vector<double> sums = group.read_doubles("sums");
+    if (sums.size() != expected.sums.size())
+        refuse(group, "sums",
+               fmt::format("holds {} numbers where there should be {}", sums.size(), expected.sums.size()));
+    RunSummary& s = progress.summary;
+    StopState& stop = progress.stop;
+    s.steps = counts[0];
+    s.unsolved = counts[1];
+    s.infeasible = counts[2];
+    s.iterations = counts[3];
+    s.frozen = counts[6];
+    s.jumps = counts[7];
+    if (s.infeasible > s.unsolved || s.unsolved > s.steps || counts[5] > s.steps || s.frozen > s.steps ||
+        s.jumps > s.steps)
+        refuse(group, "counts", "has more steps of one kind than there were in all");
+    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); }))
+        refuse(group, "sums", "holds what is not a number");
+    if (counts[4] > static_cast<std::int64_t>(StopReason::steady))
+        refuse(group, "counts", fmt::format("holds {} as the reason to stop", counts[4]));
+    progress.stopped = static_cast<StopReason>(counts[4]);
+    s.forces_missed = counts[5];
+    std::size_t k = 0;
+    for (double* x : {&s.worst_residual, &s.worst_overlap, &s.worst_relative_overlap, &s.work.contacts,
+                      &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
+                      &stop.weight, &stop.last_mean, &s.work.joints, &s.worst_shift_error, &s.worst_closing,
+                      &s.worst_velocity, &s.worst_jump, &s.last_overlap, &s.last_allowance})
+        *x = sums[k++];
+    read_feed(group, feeds, progress.feed);
+    return progress;
+}
+
+ObserverState read_observers(const hdf5::Group& group) {
+    ObserverState state;
+    state.frame = read_count(group, "frame");
+    state.sums = group.read_doubles("sums");
+    state.counts = group.read_longs("counts");
+    const hdf5::Group files = group.open_group("csv");
+    for (std::size_t k = 0; files.exists(std::to_string(k)); ++k) {
+        const hdf5::Group one = files.open_group(std::to_string(k));
+        const std::string name = one.read_bytes("name");
+        // Files of this name are cut when the run is resumed: they lie in the folder of the run and are ours.
+        if (name.size() < 5 || !name.ends_with(".csv") || name[0] == '.' ||
+            name.find_first_of(std::string("/\0\n", 3)) != std::string::npos)
+            refuse(one, "name", "is not the name of a file of measurements");
+        state.csv_lengths.emplace_back(name, read_count(one, "length"));
+    }
+    return state;
+}
+
+/// What moves bodies comes from the scene's text: it must find them, and as it left them.
+template <int d>
+void check_drives(const hdf5::Group& root, const Scene<d>& scene, const hdf5::Ranks& ranks) {
+    std::vector<GlobalId> guided;
+    std::vector<std::int64_t> found;
+    hdf5::together(ranks, [&] {
+        for (const Drive<d>& drive : scene.drives) {
+            const Index body = scene.bodies.index_of(drive.body);
+            found.push_back(body >= 0 && !scene.bodies.is_free(body) ? 1 : 0);
+            if (drive.guide) guided.push_back(drive.body);
+        }
+    });
+    hdf5::add_up(ranks, found);
+    hdf5::together(ranks, [&] {
+        for (std::size_t k = 0; k < found.size(); ++k)
+            if (found[k] == 0)
+                refuse(root, "bodies",
+                       fmt::format("holds no body {} that could be driven as the scene says",
+                                   scene.drives[k].body));
+        for (Index i = 0; i < scene.bodies.count(); ++i) {
+            if (scene.bodies.motion[i] == Motion::guided &&
+                std::find(guided.begin(), guided.end(), scene.bodies.id[i]) == guided.end())
+                refuse(root, "bodies",
+                       fmt::format("holds the guided body {}, for which the scene has no guide",
+                                   scene.bodies.id[i]));
+        }
+    });
+}
+
+/// A joint of which a body has been drained does nothing; but one must not tie what cannot move.
+template <int d>
+void check_joints(const hdf5::Group& root, const Scene<d>& scene) {
+    for (const Joint<d>& joint : scene.joints) {
+        const Index a = scene.bodies.index_of(joint.a), b = joint.b ? scene.bodies.index_of(*joint.b) : -1;
+        const bool gone = a < 0 || (joint.b && b < 0);
+        if (!gone && !scene.bodies.yields(a) && (b < 0 || !scene.bodies.yields(b)))
+            refuse(root, "bodies", fmt::format("holds both bodies of the joint \"{}\" fast", joint.name));
+    }
+}
+
+template <int d>
+StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks) {
+    StoppedRun<d> run;
+    Scene<d>& scene = plan.scene;
+    hdf5::together(ranks, [&] {
+        const hdf5::Group bodies = root.open_group("bodies");
+        const Rows rows = share_of(ranks, bodies.size("id"));
+        scene.domain = read_domain(root.open_group("domain"), scene.domain);
+        scene.bodies = read_bodies(bodies, scene, rows);
+        scene.gravity = read_vector<d>(root, "gravity");
+        scene.time = read_finite(root, "time", from_zero);
+        run.slabs.first_body = rows.first;
+        run.slabs.bodies = rows.total;
+    });
+    check_drives(root, scene, ranks);
+    if (ranks.alone()) check_joints(root, scene);  // several ranks know none
+    hdf5::together(ranks, [&] {
+        Rows rows;
+        run.warm = read_warm<d>(root.open_group("warm"), scene.bodies.next_id, ranks, rows);
+        run.progress = read_progress(root.open_group("progress"), plan.feeds);
+        run.slabs.first_warm = rows.first;
+        run.slabs.warm = rows.total;
+    });
+    run.slabs.ranks = ranks;
+    run.plan = std::move(plan);
+    return run;
+}
+
+}  // namespace
+
+Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& ranks) {
+    Checkpoint checkpoint;
+    std::optional<AnyPlan> plan;
+    hdf5::together(ranks, [&] {
+        checkpoint.files = read_files(root.open_group("scene"));
+        checkpoint.overrides = read_overrides(root.open_group("overrides"));
+        checkpoint.observers = read_observers(root.open_group("observers"));
+        const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
+        try {
+            plan = read_scene(checkpoint.files, false);
+        } catch (const Error& error) {
+            // The first fault of perhaps many.
+            const std::string all = error.what();
+            fail(root.where("scene"), fmt::format("cannot be read ({})", all.substr(0, all.find('\n'))),
+                 cure);
+        }
+        if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(*plan))
+            refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));
+    });
+    std::visit([&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one), ranks); },
+               *plan);
+    return checkpoint;
+}
+
+}  // namespace drystone

@@ -1,0 +1,110 @@
+// Measurements in files of lines: steps.csv, and <name>.csv for each table [[measure]].
+//
+// The first line of a file names its columns, with units in brackets where a column has one. Numbers have 12 digits. Nothing of the clock or of
+// the machine is in them: two runs of one scene write the same bytes. A profile has one line per bin, in a file <name>_profile.csv of its own.
+#pragma once
+
+#include "drystone/grains/heap.hpp"
+#include "drystone/run/output_plan.hpp"
+#include "drystone/run/simulate.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace drystone {
+
+/// Times k * every, k = 1, 2, ...: says when one has been reached. every = 0: at every call.
+struct Beat {
+    double every = 0;
+    std::int64_t next = 1;  ///< which one is next: part of a checkpoint
+    /// `slack`: as near as this counts as reached; a sum of steps misses by rounding.
+    bool reached(double time, double slack);
+};
+
+/// Names and units of the columns of a quantity, without those of the profile. `sinks`, `joints`: their names, for
+/// discharge and joint.
+template <int d>
+std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
+                                    const std::vector<std::string>& joints = {});
+
+/// A file of lines that can be cut back.
+class LineFile {
+public:
+    explicit LineFile(std::filesystem::path file) : file_(std::move(file)) {}
+    void begin(const std::string& header);
+    /// Goes on with the file as it was when it had so many bytes. Throws Error if it has fewer now.
+    void resume(std::int64_t length);
+    /// The line is in the file when this returns; throws Error if that fails.
+    void write(const std::string& line);
+    [[nodiscard]] std::int64_t length() const { return length_; }
+    [[nodiscard]] std::string name() const { return file_.filename().string(); }
+
+private:
+    void see() const;
+    std::filesystem::path file_;
+    std::ofstream stream_;
+    std::int64_t length_ = 0;
+};
+
+/// What is kept between lines, in an order that Measurements alone knows: part of a checkpoint.
+struct MeasurementState {
+    std::vector<std::int64_t> counts;
+    std::vector<double> sums;
+};
+
+template <int d>
+class Measurements {
+public:
+    using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
+
+    /// Opens nothing yet. `sinks`, `joints`: names of the scene's.
+    Measurements(const std::filesystem::path& folder, const OutputPlan& plan,
+                 std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks,
+                 std::vector<std::string> joints = {});
+
+    /// Begins new files.
+    void begin();
+    /// Goes on with files that were so long, in this state.
+    void resume(const Lengths& lengths, const MeasurementState& state);
+    /// The state alone: for files that begin anew (a run that is resumed into another folder); call begin() too.
+    void recall(const MeasurementState& state);
+
+    /// To be called after each step: writes what is due.
+    void add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
+             const RunProgress& progress);
+    /// True if add() will look at the scene: a table is due.
+    [[nodiscard]] bool looks_at_scene(const StepRecord& record) const;
+    /// Writes the line of steps.csv for the steps since the last one.
+    void flush();
+
+    /// Bytes of each file.
+    [[nodiscard]] Lengths lengths() const;
+    [[nodiscard]] MeasurementState state() const;
+    /// Names of all files: what an earlier run of the same scene left behind.
+    [[nodiscard]] std::vector<std::string> file_names() const;
+
+private:
+    struct Table {
+        MeasureTable<d> plan;
+        Beat beat;
+        std::optional<LineFile> lines, profile;
+        double last_time = 0;              // of the last line, s; for rates
+        std::vector<double> last_drained;  // by sink, kg
+    };
+    void write_table(Table& table, const StepRecord& record, const Scene<d>& scene,
+                     const StepMemory<d>& memory, const FeedState& feed);
+    /// All files in the order of lengths().
+    template <class Self, class F>
+    static void for_each_file(Self& self, F&& f);
+
+    LineFile steps_;
+    Beat beat_;
+    std::vector<std::string> sinks_, joints_;
+    std::vector<Table> tables_;
+    RunSummary sum_;
+    Status status_ = Status::solved;
+    StepRecord last_;
+};
+
+}  // namespace drystone

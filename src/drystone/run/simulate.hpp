@@ -1,0 +1,77 @@
+// Steps until the end, with somebody looking on.
+#pragma once
+
+#include "drystone/grains/feed.hpp"
+#include "drystone/grains/step.hpp"
+#include "drystone/run/stop.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace drystone {
+
+/// A run of more is a mistake: at a microsecond each it would take 30 years.
+inline constexpr double most_steps_of_a_run = 1e15;
+
+struct RunOptions {
+    StepOptions step;
+    double end = 1;      ///< time at which to stop, s
+    StopRule stop = {};  ///< and before it
+
+    /// A sum of steps misses the end by rounding.
+    [[nodiscard]] bool reached_end(double time) const { return end - time <= 1e-6 * std::min(step.h, end); }
+};
+
+/// What a run did: sums and worst values over its steps.
+struct RunSummary {
+    std::int64_t steps = 0;
+    std::int64_t unsolved = 0;       ///< steps whose solve missed its tolerance
+    std::int64_t infeasible = 0;     ///< those of them in which no motion satisfied all contacts
+    std::int64_t frozen = 0;         ///< steps that were solved with a frozen shift: not by the exact law
+    double worst_shift_error = 0;    ///< the largest residual of these by the exact law
+    double worst_closing = 0;        ///< m: the largest overlap that a frozen shift allowed in a step
+    std::int64_t forces_missed = 0;  ///< steps in which the elastic limit was asked for and not found
+    double worst_residual = 0;       ///< of the referee
+    double worst_velocity = 0;       ///< m/s: by which the worst contact of any step was wrong
+    std::int64_t jumps =
+        0;  ///< steps after which overlaps had grown by more than their solution allows (see add)
+    double worst_jump = 0;      ///< the largest such growth, radii
+    double last_overlap = 0;    ///< radii: largest one found in the last step
+    double last_allowance = 0;  ///< radii: by which it may grow until the next
+    double worst_overlap = 0, worst_relative_overlap = 0;
+    std::int64_t iterations = 0;  ///< of the solver, all steps
+    StepWork work;
+    double fed_energy = 0;  ///< J: of grains that came, minus that of grains that went
+    StepSeconds seconds;    ///< of the computer: the one part that differs from run to run
+
+    void add(const StepRecord& record);
+};
+
+/// What a run keeps from step to step beside the scene and the memory of the step: part of a checkpoint.
+struct RunProgress {
+    RunSummary summary;
+    FeedState feed;
+    StopState stop;
+    StopReason stopped = StopReason::none;
+};
+
+/// Called after each step; false ends the run.
+template <int d>
+using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const StepRecord&)>;
+
+/// Steps until `end`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that reaches `end` to
+/// rounding; an adapted one is. Going on with the same scene, memory and progress is as if it had never ended.
+template <int d>
+void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
+              RunProgress& progress, const Observer<d>& observe = {});
+
+/// The same from a fresh start, without feeds.
+template <int d>
+RunSummary simulate(Scene<d>& scene, const RunOptions& options, StepMemory<d>& memory,
+                    const Observer<d>& observe = {}) {
+    RunProgress progress;
+    simulate(scene, options, Feeds<d>{}, memory, progress, observe);
+    return progress.summary;
+}
+
+}  // namespace drystone

@@ -1,0 +1,154 @@
+// Materials of a scene file, and the laws of their pairs.
+#include "drystone/base/error.hpp"
+#include "drystone/scenes/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace drystone {
+
+namespace {
+
+constexpr Wanted stiffness{"a positive stiffness in N/m", 0, true};
+constexpr Wanted modulus{"a positive modulus in Pa", 0, true};
+constexpr Wanted poisson{"a Poisson's ratio above -1, at most 0.5", -1, true, 0.5};
+
+/// The law in a table, with what it does not say from `otherwise`.
+PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic, bool spins) {
+    PairLaw law;
+    law.friction = table.number("friction", want::friction).value_or(otherwise.friction);
+    law.restitution = table.number("restitution", want::restitution).value_or(otherwise.restitution);
+    law.cohesion = table.number("cohesion", want::cohesion).value_or(otherwise.cohesion);
+    law.rolling = table.number("rolling", want::rolling).value_or(otherwise.rolling);
+    if (spins) law.spinning = table.number("spinning", want::rolling).value_or(otherwise.spinning);
+    law.stiffness = table.number("stiffness", stiffness).value_or(otherwise.stiffness);
+    if (inelastic && table.has("restitution") && law.restitution > 0) {
+        table.fault("restitution",
+                    fmt::format("{} cannot be had with the scheme look-ahead, in which nothing rebounds",
+                                law.restitution),
+                    "set [scheme] name = \"moreau-jean\", or restitution = 0");
+    }
+    return law;
+}
+
+/// The law of two materials of which nothing is said: the smaller coefficients.
+PairLaw law_between(const PairLaw& a, const PairLaw& b) {
+    PairLaw law;
+    law.friction = std::min(a.friction, b.friction);
+    law.restitution = std::min(a.restitution, b.restitution);
+    law.cohesion = std::min(a.cohesion, b.cohesion);
+    law.rolling = std::min(a.rolling, b.rolling);
+    law.spinning = std::min(a.spinning, b.spinning);
+    // Two springs in series, each half of a contact of the material with itself; one that is not given is rigid.
+    const double yield =
+        (a.stiffness > 0 ? 0.5 / a.stiffness : 0) + (b.stiffness > 0 ? 0.5 / b.stiffness : 0);
+    law.stiffness = yield > 0 ? 1 / yield : 0;
+    return law;
+}
+
+std::vector<std::string> names_of(const Materials& materials) {
+    std::vector<std::string> names;
+    for (Index i = 0; i < materials.count(); ++i) names.push_back(materials[i].name);
+    return names;
+}
+
+/// Nothing if there is no such material, which is noted unless it is one whose own table is at fault.
+template <int d>
+std::optional<Index> find_material(const SceneReader<d>& reader, const Table& table, std::string_view key,
+                                   const std::string& name) {
+    const Materials& materials = reader.plan.scene.materials;
+    const Index found = materials.find(name);
+    if (found >= 0) return found;
+    const auto& faulty = reader.faulty_materials;
+    if (std::find(faulty.begin(), faulty.end(), name) == faulty.end())
+        table.fault(key, fmt::format("there is no material \"{}\"", name),
+                    suggestion(name, names_of(materials)));
+    return std::nullopt;
+}
+
+template <int d>
+void read_pair(SceneReader<d>& reader, const Table& table, const std::vector<PairLaw>& own, bool inelastic) {
+    Materials& materials = reader.plan.scene.materials;
+    const std::size_t before = table.faults();
+    table.need("materials", "two names of materials");
+    const auto names = table.texts("materials");
+    std::optional<Index> a, b;
+    if (names && names->size() != 2) {
+        table.fault("materials", fmt::format("names {} materials", names->size()),
+                    "give two (the same twice for its own pair)");
+    } else if (names) {
+        a = find_material(reader, table, "materials", (*names)[0]);
+        b = find_material(reader, table, "materials", (*names)[1]);
+    }
+    const PairLaw otherwise = a && b ? law_between(own[*a], own[*b]) : PairLaw{};
+    const PairLaw law = read_law(table, otherwise, inelastic, d == 3);
+    table.finish();
+    if (table.faults() == before && a && b) materials.set(*a, *b, law);
+}
+
+}  // namespace
+
+template <int d>
+void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
+    Materials& materials = reader.plan.scene.materials;
+    std::vector<PairLaw> own;  // of each material with itself
+    const std::vector<Table> tables = root.tables("material");
+    // There is a law for each two of them.
+    if (constexpr std::size_t most = 1000; tables.size() > most) {
+        root.fault("material", fmt::format("there are {} tables", tables.size()),
+                   fmt::format("give at most {} materials", most));
+        reader.faulty_materials.emplace_back();
+        return;
+    }
+    for (const Table& table : tables) {
+        const std::size_t before = table.faults();
+        Material material;
+        table.need("name", "a name in quotes");
+        material.name = table.text("name").value_or("");
+        if (!material.name.empty() && materials.find(material.name) >= 0)
+            table.fault("name", fmt::format("\"{}\" is taken by another material", material.name),
+                        "give each material a name of its own");
+        material.density = table.number("density", want::density).value_or(material.density);
+        material.young = table.number("young", modulus).value_or(material.young);
+        material.poisson = table.number("poisson", poisson).value_or(material.poisson);
+        const PairLaw law = read_law(table, {}, inelastic, d == 3);
+        table.finish();
+        if (table.faults() == before) {
+            materials.add(material, law);
+            own.push_back(law);
+        } else {
+            reader.faulty_materials.push_back(material.name);
+        }
+    }
+    if (materials.count() == 0 && reader.faulty_materials.empty()) {
+        materials.add({.name = "default"}, {});
+        own.emplace_back();
+    }
+    for (Index a = 0; a < materials.count(); ++a) {
+        for (Index b = 0; b < a; ++b) materials.set(a, b, law_between(own[a], own[b]));
+    }
+    for (const Table& table : root.tables("pair")) read_pair(reader, table, own, inelastic);
+}
+
+template <int d>
+std::optional<Index> read_material_field(SceneReader<d>& reader, const Table& table) {
+    const Materials& materials = reader.plan.scene.materials;
+    if (table.has("material")) {
+        const auto name = table.text("material");
+        if (!name) return std::nullopt;
+        return find_material(reader, table, "material", *name);
+    }
+    if (materials.count() == 1 && reader.faulty_materials.empty()) return 0;
+    if (reader.faulty_materials.empty())
+        table.fault("material", "is missing",
+                    fmt::format("give one of {}", fmt::join(names_of(materials), ", ")));
+    return std::nullopt;
+}
+
+template void read_materials(SceneReader<2>&, const Table&, bool);
+template void read_materials(SceneReader<3>&, const Table&, bool);
+template std::optional<Index> read_material_field(SceneReader<2>&, const Table&);
+template std::optional<Index> read_material_field(SceneReader<3>&, const Table&);
+
+}  // namespace drystone

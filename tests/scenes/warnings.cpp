@@ -1,0 +1,117 @@
+// What looks wrong in a scene that can be run: each is told with its line, its field and what to do.
+
+#include "drystone/scenes/warnings.hpp"
+
+#include "scenes/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace drystone::testing {
+namespace {
+
+std::vector<std::string> warnings(const std::string& text) {
+    const Scratch scratch;
+    SceneFiles files = open_scene(write_scene(scratch, text));
+    const AnyPlan plan = read_scene(files);
+    const Value value = read_toml(files.scene, files.text);
+    std::vector<std::string> lines;
+    std::visit(
+        [&](const auto& any) {
+            std::size_t contacts = 0;
+            for (const SceneFault& fault : warnings_of(any, value, start_overlaps(any, contacts)))
+                lines.push_back(text_of("s", fault));
+        },
+        plan);
+    return lines;
+}
+
+struct Case {
+    const char* scene;
+    const char* warning;
+};
+
+/// A body that is all right.
+#define GRAIN "[[body]]\nshape = { type = \"sphere\", radius = 0.01 }\nposition = [0, 0, 0.5]\n"
+#define HEAD "dimension = 3\ngravity = [0, 0, -9.81]\n"
+
+TEST(SceneWarnings, EachIsToldWithItsLineAndCure) {
+    const Case cases[] = {
+        {HEAD "[[body]]\nshape = { type = \"sphere\", radius = 101 }\nposition = [0, 0, 0]",
+         "s:3: body[0]: body 0 (sphere) has a radius of 101 m; lengths are in m"},
+        {"dimension = 3\ngravity = [0, 0, -9.81]\n[time]\nstep = 1e-6\n[[lattice]]\nshape = { type = "
+         "\"sphere\", radius = "
+         "5e-7 }\ncount = [2, 1, 1]\norigin = [0, 0, 0]\nspacing = 1",
+         "s:5: lattice[0]: body 0 (sphere) (and 1 more) has a radius of 5e-07 m; lengths are in m"},
+        {HEAD "[[material]]\nname = \"a\"\ndensity = 2.6\n" GRAIN,
+         "s:5: material[0].density: 2.6 kg/m^3; stone has 2500 kg/m^3: is it in g/cm^3?"},
+        {HEAD "[[material]]\nname = \"a\"\nfriction = 30\n" GRAIN,
+         "s:5: material[0].friction: 30 is an angle of 88 degrees; it is a coefficient, for stone 0.3 to "
+         "0.8"},
+        {"dimension = 3\ngravity = [0, 0, -9810]\n[time]\nstep = 1e-5\n" GRAIN,
+         "s:2: gravity: 9810 m/s^2; on Earth it is 9.81"},
+        {"dimension = 3\ngravity = [0, 0, -10]\n[time]\nstep = 0.1\n" GRAIN,
+         "s:4: time.step: a step of 0.1 s lets body 0 (sphere) fall by 10 radii; take 0.01"},
+        {"dimension = 3\n[time]\nstep = 0.1\n" GRAIN "velocity = [1, 0, 0]",
+         "s:3: time.step: in a step of 0.1 s body 0 (sphere) moves by 10 radii with the velocity that is "
+         "given; take "
+         "0.001"},
+        {HEAD "[time]\nstep = 1e-8\n" GRAIN,
+         "s:4: time.step: 1e+08 steps of 1e-08 s up to 1 s; is that meant?"},
+        {HEAD "[time]\nstep = 1e-3\nend = 2e-4\n" GRAIN,
+         "s:4: time.step: 0.001 s, longer than the run: its one step ends 5 times as late as time.end says; "
+         "take at most 0.0002"},
+        {HEAD "[output]\nframes_every = 1e-5\n" GRAIN,
+         "s:4: output.frames_every: makes 1e+05 frames; 0.01 s makes a hundred"},
+        {HEAD GRAIN "[[body]]\nshape = { type = \"sphere\", radius = 0.01 }\nposition = [0.015, 0, 0.5]",
+         "s:6: body[1]: body 0 (sphere) and body 1 (sphere) overlap by 0.005 m, 0.5 radii; move them apart"},
+        {HEAD GRAIN "[[body]]\nshape = { type = \"sphere\", radius = 0.01 }\nposition = [0.005, 0, 0.5]",
+         "s:6: body[1]: body 0 (sphere) and body 1 (sphere) overlap by 0.015 m, 1.5 radii; is one inside the "
+         "other?"},
+        {HEAD "[box]\nlower = [0, 0, 0]\nupper = [1, 1, 1]\n[[body]]\nshape = { type = \"sphere\", radius = "
+              "0.01 }\n"
+              "position = [1.2, 0.5, 0.5]",
+         "s:6: body[0]: body 5 (sphere) is outside, 0.21 m behind right; move it to the free side"},
+        {HEAD "[[material]]\nname = \"a\"\n[[material]]\nname = \"b\"\n" GRAIN "material = \"a\"",
+         "s:5: material[1]: nobody uses \"b\""},
+        {HEAD "[[shape]]\nname = \"rock\"\ntype = \"sphere\"\nradius = 1\n" GRAIN,
+         "s:3: shape[0]: nobody uses \"rock\""},
+        {HEAD "[[wall]]\npoint = [0, 0, 0]\nnormal = [0, 0, 1]", "s: no body is free to move"},
+        {"dimension = 3\n" GRAIN, "s: there is no gravity and no velocity: nothing will move"},
+    };
+    for (const Case& each : cases) {
+        const auto told = warnings(each.scene);
+        ASSERT_EQ(told.size(), 1U) << each.scene << "\n"
+                                   << (told.empty() ? "" : told.front() + "\n" + told.back());
+        EXPECT_EQ(told.front(), each.warning);
+    }
+}
+
+TEST(SceneWarnings, NoneWhereNothingIsWrong) {
+    EXPECT_TRUE(warnings(HEAD GRAIN).empty());
+    // Adaptive steps are shortened by themselves; variants of a random shape are its use; a touch is no overlap.
+    EXPECT_TRUE(
+        warnings("dimension = 3\ngravity = [0, 0, -10]\n[time]\nstep = 0.1\ndisplacement = 0.2\n" GRAIN)
+            .empty());
+    EXPECT_TRUE(
+        warnings(HEAD
+                 "[[shape]]\nname = \"rock\"\ntype = \"random-polyhedron\"\nradius = 0.1\n[[body]]\nshape = "
+                 "\"rock/3\"\nposition = [0, 0, 1]")
+            .empty());
+    EXPECT_TRUE(warnings(HEAD GRAIN
+                         "[[body]]\nshape = { type = \"sphere\", radius = 0.01 }\nposition = [0.02, 0, 0.5]")
+                    .empty());
+}
+
+TEST(SceneWarnings, InTheOrderOfTheLines) {
+    const auto told = warnings(
+        "dimension = 3\ngravity = [0, 0, -1e3]\n[time]\nstep = 1e-4\n[[material]]\nname = \"a\"\nfriction = "
+        "3\ndensity = "
+        "1\n" GRAIN);
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_EQ(told[0].substr(0, 4), "s:2:");
+    EXPECT_EQ(told[1].substr(0, 4), "s:7:");
+    EXPECT_EQ(told[2].substr(0, 4), "s:8:");
+}
+
+}  // namespace
+}  // namespace drystone::testing

@@ -11,19 +11,29 @@ namespace {
 
 using testing::message_of;
 
-TEST(Materials, EachNewMaterialBringsItsLaw) {
+TEST(Materials, LawsOfPairsAreMixedFromThoseOfEachWithItself) {
     Materials materials;
-    const Index sand = materials.add({"sand", 2600}, {0.5, 0, 0});
-    const Index steel = materials.add({"steel", 7800}, {0.2, 0.3, 0});
-    const Index rubber = materials.add({"rubber", 1200}, {0.9, 0.1, 0});
+    const Index sand = materials.add({"sand", 2600}, {.friction = 0.5, .cohesion = 2, .stiffness = 1e6});
+    const Index steel = materials.add({"steel", 7800}, {.friction = 0.2, .restitution = 0.3, .cohesion = 1});
+    const Index rubber =
+        materials.add({"rubber", 1200}, {.friction = 0.9, .restitution = 0.1, .stiffness = 1e4});
     EXPECT_EQ(materials.count(), 3);
     EXPECT_EQ(materials[steel].density, 7800);
     EXPECT_EQ(materials.law(sand, sand).friction, 0.5);
-    EXPECT_EQ(materials.law(sand, steel).friction, 0.2);
-    EXPECT_EQ(materials.law(steel, sand).restitution, 0.3);
-    for (const Index other : {sand, steel, rubber}) {
-        EXPECT_EQ(materials.law(rubber, other).friction, 0.9);
-        EXPECT_EQ(materials.law(other, rubber).friction, 0.9);
+    EXPECT_EQ(materials.law(rubber, rubber).friction, 0.9);
+    const struct {
+        Index a, b;
+        double friction, restitution, cohesion, stiffness;
+    } pairs[] = {{sand, steel, 0.2, 0, 1, 2e6},
+                 {sand, rubber, 0.5, 0, 0, 2 / (1e-6 + 1e-4)},
+                 {steel, rubber, 0.2, 0.1, 0, 2e4}};
+    for (const auto& pair : pairs) {
+        for (const PairLaw& law : {materials.law(pair.a, pair.b), materials.law(pair.b, pair.a)}) {
+            EXPECT_EQ(law.friction, pair.friction);
+            EXPECT_EQ(law.restitution, pair.restitution);
+            EXPECT_EQ(law.cohesion, pair.cohesion);
+            EXPECT_NEAR(law.stiffness, pair.stiffness, 1e-9 * pair.stiffness);
+        }
     }
 }
 

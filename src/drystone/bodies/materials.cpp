@@ -36,6 +36,20 @@ std::string label(const std::vector<Material>& materials, Index i) {
 
 }  // namespace
 
+PairLaw mixed(const PairLaw& a, const PairLaw& b) {
+    PairLaw law;
+    law.friction = std::min(a.friction, b.friction);
+    law.restitution = std::min(a.restitution, b.restitution);
+    law.cohesion = std::min(a.cohesion, b.cohesion);
+    law.rolling = std::min(a.rolling, b.rolling);
+    law.spinning = std::min(a.spinning, b.spinning);
+    // Two springs in series, each half of a contact of the material with itself; one that is not given is rigid.
+    const double yield =
+        (a.stiffness > 0 ? 0.5 / a.stiffness : 0) + (b.stiffness > 0 ? 0.5 / b.stiffness : 0);
+    law.stiffness = yield > 0 ? 1 / yield : 0;
+    return law;
+}
+
 bool Materials::cohesive() const {
     return std::any_of(laws_.begin(), laws_.end(), [](const PairLaw& law) { return law.cohesion > 0; });
 }
@@ -60,8 +74,11 @@ Index Materials::add(const Material& material, const PairLaw& law) {
 
     // Rows of the table grow by one: a table laid out anew, since materials are few.
     std::vector<PairLaw> laws(static_cast<std::size_t>(n + 1) * (n + 1), law);
-    for (Index a = 0; a < n; ++a)
+    for (Index a = 0; a < n; ++a) {
         for (Index b = 0; b < n; ++b) laws[static_cast<std::size_t>(a) * (n + 1) + b] = this->law(a, b);
+        laws[static_cast<std::size_t>(a) * (n + 1) + n] = laws[static_cast<std::size_t>(n) * (n + 1) + a] =
+            mixed(this->law(a, a), law);
+    }
     laws_ = std::move(laws);
     materials_.push_back(material);
     return n;

@@ -20,6 +20,10 @@ struct PairLaw {
     double stiffness = 0;
 };
 
+/// The law of two materials of which nothing more is said than their laws with themselves: the smaller coefficients, and the stiffnesses in
+/// series.
+PairLaw mixed(const PairLaw& a, const PairLaw& b);
+
 struct Material {
     std::string name;
     double density = 2500;  ///< kg/m^3; kg/m^2 in the plane
@@ -30,7 +34,7 @@ struct Material {
 /// Materials and the symmetric table of their pairs.
 class Materials {
 public:
-    /// The new material's laws with all others, and with itself, are `law` until set.
+    /// `law`: of the new material with itself. Those with the others are mixed from it and from theirs, until set.
     Index add(const Material& material, const PairLaw& law);
     void set(Index a, Index b, const PairLaw& law);
     /// -1 if there is none of that name.

@@ -32,21 +32,6 @@ PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic, bool spi
     return law;
 }
 
-/// The law of two materials of which nothing is said: the smaller coefficients.
-PairLaw law_between(const PairLaw& a, const PairLaw& b) {
-    PairLaw law;
-    law.friction = std::min(a.friction, b.friction);
-    law.restitution = std::min(a.restitution, b.restitution);
-    law.cohesion = std::min(a.cohesion, b.cohesion);
-    law.rolling = std::min(a.rolling, b.rolling);
-    law.spinning = std::min(a.spinning, b.spinning);
-    // Two springs in series, each half of a contact of the material with itself; one that is not given is rigid.
-    const double yield =
-        (a.stiffness > 0 ? 0.5 / a.stiffness : 0) + (b.stiffness > 0 ? 0.5 / b.stiffness : 0);
-    law.stiffness = yield > 0 ? 1 / yield : 0;
-    return law;
-}
-
 std::vector<std::string> names_of(const Materials& materials) {
     std::vector<std::string> names;
     for (Index i = 0; i < materials.count(); ++i) names.push_back(materials[i].name);
@@ -68,7 +53,7 @@ std::optional<Index> find_material(const SceneReader<d>& reader, const Table& ta
 }
 
 template <int d>
-void read_pair(SceneReader<d>& reader, const Table& table, const std::vector<PairLaw>& own, bool inelastic) {
+void read_pair(SceneReader<d>& reader, const Table& table, bool inelastic) {
     Materials& materials = reader.plan.scene.materials;
     const std::size_t before = table.faults();
     table.need("materials", "two names of materials");
@@ -81,7 +66,7 @@ void read_pair(SceneReader<d>& reader, const Table& table, const std::vector<Pai
         a = find_material(reader, table, "materials", (*names)[0]);
         b = find_material(reader, table, "materials", (*names)[1]);
     }
-    const PairLaw otherwise = a && b ? law_between(own[*a], own[*b]) : PairLaw{};
+    const PairLaw otherwise = a && b ? materials.law(*a, *b) : PairLaw{};
     const PairLaw law = read_law(table, otherwise, inelastic, d == 3);
     table.finish();
     if (table.faults() == before && a && b) materials.set(*a, *b, law);
@@ -92,7 +77,6 @@ void read_pair(SceneReader<d>& reader, const Table& table, const std::vector<Pai
 template <int d>
 void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
     Materials& materials = reader.plan.scene.materials;
-    std::vector<PairLaw> own;  // of each material with itself
     const std::vector<Table> tables = root.tables("material");
     // There is a law for each two of them.
     if (constexpr std::size_t most = 1000; tables.size() > most) {
@@ -116,19 +100,12 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
         table.finish();
         if (table.faults() == before) {
             materials.add(material, law);
-            own.push_back(law);
         } else {
             reader.faulty_materials.push_back(material.name);
         }
     }
-    if (materials.count() == 0 && reader.faulty_materials.empty()) {
-        materials.add({.name = "default"}, {});
-        own.emplace_back();
-    }
-    for (Index a = 0; a < materials.count(); ++a) {
-        for (Index b = 0; b < a; ++b) materials.set(a, b, law_between(own[a], own[b]));
-    }
-    for (const Table& table : root.tables("pair")) read_pair(reader, table, own, inelastic);
+    if (materials.count() == 0 && reader.faulty_materials.empty()) materials.add({.name = "default"}, {});
+    for (const Table& table : root.tables("pair")) read_pair(reader, table, inelastic);
 }
 
 template <int d>

@@ -8,6 +8,7 @@ import typing
 import forces
 import laws
 import rolling
+from common import plots
 
 GRADIENTS = ["pgd", "apgd", "apgd-as", "apgd-ar", "apgd-asr"]
 LAWS = ["sbp", "sal", "ebp", "eal", "pdas"]
@@ -137,17 +138,6 @@ def collapse(until, picture):
         return figures
 
     return run
-
-
-def plots():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    # The same run gives the same file.
-    matplotlib.rcParams.update({"svg.hashsalt": "drystone", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot
 
 
 def draw_profiles(file, states, radius, edges):

@@ -2,7 +2,7 @@
 
 import math
 
-from laws import set_field
+from common import plots, set_field, table
 
 PUBLISHED = {"hooke": "1.9e-5", "hertz": "2.8e-5", "two materials": "2.3e-5"}
 
@@ -52,9 +52,7 @@ def chains(bench):
 
 
 def draw_chains(file, before, after):
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     from matplotlib.collections import LineCollection
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 6.5))
@@ -77,10 +75,9 @@ def draw_chains(file, before, after):
 
 
 def draw_histogram(file, before, after):
-    import cases
     import numpy as np
 
-    plt = cases.plots()
+    plt = plots()
     figure, axis = plt.subplots(figsize=(5, 3))
     edges = np.linspace(0, 6, 31)
     for force, colour, label in ((before, "#a02020", "as the solver finds them"), (after, "#203080", "elastic limit")):
@@ -95,8 +92,6 @@ def draw_histogram(file, before, after):
 
 
 def section(figures):
-    from page import table
-
     out = ["## Forces that are unique\n",
            "Olsen & Kamrin 2018, and the same with friction. `validation/run --only beam` (`pyramid`, `friction`, `chains`) repeats one; the springs are "
            "those of `validation/penalty.hpp`.\n"]

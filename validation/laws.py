@@ -1,7 +1,8 @@
 """The laws of granular matter: discharge, run-out, slopes, friction in shear. What is run, figures, plots and the page's section."""
 
 import math
-import re
+
+from common import plots, set_field, table
 
 DIAMETER = 0.01
 SEEDS = (1, 2, 3)
@@ -12,13 +13,6 @@ INERTIAL = (0.02, 0.05, 0.1, 0.2, 0.4)
 # Until some two thirds are out, or long enough to see a rate, s.
 END = {"silo_3d": {0.04: 1.8, 0.05: 1.5, 0.06: 1.2, 0.07: 0.9, 0.08: 0.8}, "silo_2d": {0.06: 3, 0.08: 2.5, 0.10: 2, 0.12: 1.7, 0.14: 1.4}}
 TAKEN_OFF = 1.4  # diameters that the outlet is narrower by; Beverloo, Leniger and van de Velde 1961
-
-
-def set_field(text, field, value, count=1):
-    text, found = re.subn(rf"^{field} = [^#\n]*", f"{field} = {value}", text, count=count, flags=re.M)
-    if found == 0:
-        raise SystemExit(f"validation/run: the scene has no field {field}")
-    return text
 
 
 def steps_of(summary):
@@ -83,9 +77,7 @@ def best_taken_off(widths, rates, exponent):
 
 
 def draw_silo(file, name, figures):
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
     for width in OUTLETS[name]:
         f = figures[f"{width:g}"]
@@ -147,10 +139,9 @@ def column(bench):
 
 
 def draw_column(file, ratios, runout, profiles):
-    import cases
     import numpy as np
 
-    plt = cases.plots()
+    plt = plots()
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
     for a, (x, r) in profiles.items():
         edges = np.arange(0, 3, 0.02)
@@ -241,9 +232,7 @@ pile = slopes("pile", "pile_3d", 2.6, pile_slope, "pile")  # from when nothing f
 
 
 def draw_angles(file, figures, what):
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     figure, axis = plt.subplots(figsize=(6, 2.6))
     for seed in SEEDS:
         axis.plot(figures[str(seed)]["time"], figures[str(seed)]["angles"], lw=0.9, label=f"seed {seed}")
@@ -297,9 +286,7 @@ def add_static(figures):
 
 
 def draw_shear(file, figures):
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
     points = [figures[f"{i:g}"] for i in INERTIAL]
     left.errorbar(INERTIAL, [p["friction"] for p in points], [p["error"] for p in points], fmt="o", color="#203080", ms=4)
@@ -316,8 +303,6 @@ def draw_shear(file, figures):
 
 def section(figures):
     """The page's part."""
-    from page import table
-
     out = ["## Laws of granular matter\n",
            "Scenes in `scenes/laws`; `validation/run --only silo_3d` (`silo_2d`, `column`, `drum`, `pile`, `shear`) repeats one. "
            "Exact Coulomb friction; steps count as solved at a residual of 1e-2 (silos), 5e-3 (column, drum, pile) and 1e-3 (shear cell).\n"]

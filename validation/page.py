@@ -3,6 +3,7 @@
 import forces
 import laws
 import rolling
+from common import table
 
 HEAD = """# Validation: published runs and granular laws
 
@@ -20,12 +21,6 @@ mean anything, and those to some 30 %. Residuals are the referee's (`docs/theory
 """
 
 NOT_RUN = "not run (`--long`)"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def get(figures, *path):

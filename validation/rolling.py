@@ -3,7 +3,7 @@
 import csv
 import math
 
-from laws import set_field
+from common import plots, set_field, table
 
 LOADS = (100, 250, 490, 1000)
 ZETAS = (0, 0.0025, 0.005, 0.01)
@@ -134,9 +134,7 @@ def solid_fraction(state):
 
 def draw_side(file, state):
     """The pile seen from the side, nearer grains over farther ones."""
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     x = state["position"][state["free"].astype(bool)]
     x = x[x[:, 1].argsort()[::-1]]
     figure, axis = plt.subplots(figsize=(6, 3.75))
@@ -153,9 +151,7 @@ def draw_side(file, state):
 
 
 def draw_gravel(file, figures, kind):
-    import cases
-
-    plt = cases.plots()
+    plt = plots()
     figure, axis = plt.subplots(figsize=(5, 3))
     for name, colour in (("associated", "#a02020"), ("exact", "#203080")):
         f = figures.get(f"{kind}_{name}", {})
@@ -177,8 +173,6 @@ def draw(figures, pictures):
 
 
 def section(figures):
-    from page import table
-
     out = ["## Rolling and spinning friction\n",
            "Scenes in `scenes/rolling`; `validation/run --only disk` (`top`, `guideway`, `gravel_associated`, `gravel_exact`, `gravel_small_associated`, `gravel_small_exact`) repeats one. Tasora & Anitescu 2013.\n"]
     f = figures.get("disk")

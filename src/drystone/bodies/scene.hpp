@@ -51,7 +51,7 @@ struct Bodies {
     void remove(std::span<const std::uint8_t> gone);
 };
 
-/// Space: periodic in some directions. The periods may change and the cell may be sheared (grains/cell.hpp), so that all of it is state.
+/// Space: periodic in some directions. The periods may change and the cell may be sheared (grains/motion.hpp), so that all of it is state.
 template <int d>
 struct Domain {
     Vec<d> lower = Vec<d>::Zero();

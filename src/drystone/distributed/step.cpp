@@ -121,7 +121,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     // Shared: how large bodies are, and whether anybody's neighbours no longer hold; then bodies go to where they belong.
     const bool cut = rebalance(part);
     bool hold = part.is_cut && !cut;
-    at_detection(scene, options, h, memory, [&] {
+    at_detection(scene, options.scheme, h, threads, memory, [&] {
         hold = hold && neighbours_hold<d>(scene, memory.reach, detecting, memory.neighbours);
     });
     const TileSizes here = tile_sizes<d>(scene, memory.reach);
@@ -140,7 +140,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         memory.neighbours.valid = false;
     }
 
-    at_detection(scene, options, h, memory,
+    at_detection(scene, options.scheme, h, threads, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
     Held<d>& held = part.held;
     choose_held<d>(scene, memory.reach, grid, threads, part, memory.contacts, held);

@@ -48,7 +48,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     DetectOptions detecting = options.detect;
     detecting.threads = threads;
     detecting.memory = &memory.W.rooms();
-    at_detection(scene, options, h, memory,
+    at_detection(scene, options.scheme, h, threads, memory,
                  [&] { detect<d>(scene, memory.reach, detecting, memory.neighbours, memory.contacts); });
     sums.contacts.add(static_cast<double>(memory.contacts.size()));
     find_overlap(scene, memory.contacts, threads, record);

@@ -32,14 +32,14 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
 
 /// Calls f with the bodies where the scheme wants its contacts: at the beginning of the step, or in its middle.
 template <int d, class F>
-void at_detection(Scene<d>& scene, const StepOptions& options, double h, StepMemory<d>& memory, F&& f) {
-    if (options.scheme == Scheme::look_ahead) {
+void at_detection(Scene<d>& scene, Scheme scheme, double h, int threads, StepMemory<d>& memory, F&& f) {
+    if (scheme == Scheme::look_ahead) {
         f();
         return;
     }
     memory.position = scene.bodies.position;
     memory.rotation = scene.bodies.rotation;
-    drift(scene, 0.5 * h, options.solve.threads);
+    drift(scene, 0.5 * h, threads);
     f();
     scene.bodies.position.swap(memory.position);
     scene.bodies.rotation.swap(memory.rotation);

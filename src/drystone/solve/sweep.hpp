@@ -1,11 +1,13 @@
 // What the kernels of Gauss-Seidel share: one sweep over coloured tiles.
 //
 // A kernel holds the blocks packed in the order of the tiling and offers
-//     Vector r, z                      impulses, packed; body vector (empty for the explicit matrix)
-//     load(r), store(r)                from and to the problem's order
+//     Vector r, z                          impulses, packed; body vector (empty for the explicit matrix)
 //     visit_tile(t, before, push, sleep)   solves its blocks one after the other with all others held, updates r and z
-//     bodies(), body_stride()          the body vector as ranks exchange it, and its numbers per body
-//     static constexpr bool pushes     whether visit_tile knows of momentum
+//     bodies(), body_stride()              the body vector as ranks exchange it, and its numbers per body
+// and, for the iterations of gauss_seidel.cpp,
+//     load(r), store(r)                    from and to the problem's order
+//     static constexpr bool pushes         whether visit_tile knows of momentum
+//     tile_row(t), weights(out)            the first component of a tile in r; those of components in the norm of a step
 //
 // Where ranks split the mass of bodies that several of them visit (cone/exchange.hpp), of n copies each has the n-th part of it: what an impulse
 // changes here counts n times.

@@ -3,7 +3,7 @@
 //     spheres_10k [COUNT] [STEPS] [TOLERANCE]       default 10000 50 1e-4
 //
 // Last line: seconds_per_step S residual R penetration P   (the worst residual; the largest overlap in diameters). CPU seconds. For Chrono's
-// figures on the same task see the README.
+// figures on the same task see docs/measured.md.
 #include "common/settled.hpp"
 
 #include <fmt/format.h>

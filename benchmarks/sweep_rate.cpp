@@ -26,7 +26,7 @@ namespace {
 
 using namespace drystone;
 
-// Sizes of the packed contacts (solve/contact_visits.hpp).
+// Sizes of the packed contacts (sweep/contact_visits.hpp).
 constexpr double rigid_bytes = 192;
 constexpr double sphere_bytes = 96;
 constexpr double impulse_bytes = 2 * 24;  // read and written

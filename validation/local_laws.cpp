@@ -4,7 +4,7 @@
 //     local_laws SCENE.toml sal|eal|sbp|ebp|pdas TOLERANCE [RHO] [STEPS]
 //
 // RHO: step of sal and sbp in units of 1 / W_NN (the paper does not say; 1 makes both exact for one contact).
-#include "drystone/solve/local.hpp"
+#include "drystone/local/local.hpp"
 #include "paper_step.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "drystone/solve/gauss_seidel.hpp"
 
-#include "drystone/solve/tiling.hpp"
+#include "drystone/sweep/tiling.hpp"
 #include "solve/sample_problems.hpp"
 
 #include <gtest/gtest.h>

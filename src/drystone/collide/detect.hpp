@@ -3,11 +3,22 @@
 
 #include "drystone/bodies/scene.hpp"
 #include "drystone/collide/contact.hpp"
-#include "drystone/collide/find_pairs.hpp"
+#include "drystone/pairs/find_pairs.hpp"
 
 #include <span>
 
 namespace drystone {
+
+/// Periods between the bodies of a contact (find_pairs.hpp): its b is at position_b + domain.translation(this), and moves with the image there.
+template <int d>
+Image<d> periods_between(const Scene<d>& scene, const Contact<d>& c) {
+    if (!scene.domain.periodic() || std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.a)) ||
+        std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.b)))
+        return Image<d>::Zero();
+    const Bodies<d>& bodies = scene.bodies;
+    return periods_between<d>(c.key.image, image_code<d>(bodies.image[c.a]),
+                              image_code<d>(bodies.image[c.b]));
+}
 
 /// Memory of a detection, kept from one to the next so that a detection of the same size allocates nothing.
 template <int d>

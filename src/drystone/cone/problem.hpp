@@ -121,7 +121,7 @@ struct BlockRows {
 
 /// Order of work of Gauss-Seidel: tiles of a colour share no moving body, so they may be visited at the same time.
 /// `order` lists block numbers; tile t is order[tile_start[t]..tile_start[t+1]); colour c is tiles
-/// [colour_start[c], colour_start[c+1]). Empty: computed from the contact graph (solve/tiling.hpp).
+/// [colour_start[c], colour_start[c+1]). Empty: computed from the contact graph (sweep/tiling.hpp).
 struct Tiling {
     std::vector<Index> order;
     std::vector<Index> tile_start = {0};

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
-#include "drystone/collide/find_pairs.hpp"
+#include "drystone/collide/detect.hpp"
 #include "drystone/cone/problem.hpp"
 #include "drystone/contact/joint_blocks.hpp"
 

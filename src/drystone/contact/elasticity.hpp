@@ -6,7 +6,7 @@
 #include "drystone/bodies/scene.hpp"
 #include "drystone/collide/contact.hpp"
 #include "drystone/cone/problem.hpp"
-#include "drystone/solve/least_energy.hpp"
+#include "drystone/elastic/least_energy.hpp"
 
 namespace drystone {
 

@@ -1,7 +1,7 @@
 #include "drystone/contact/tiling.hpp"
 
 #include "drystone/base/parallel_sum.hpp"
-#include "drystone/collide/find_pairs.hpp"
+#include "drystone/collide/detect.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -32,7 +32,7 @@ struct StepOptions {
     /// look_ahead: pairs nearer than this enter the problem, in inner radii per body, at least; and twice the way of each
     /// body in the step. Larger: safer where a push sends grains farther than they came, and more work.
     double reach = 0.02;
-    /// Where impulses are not unique, those of the stiff elastic limit are taken (solve/least_energy.hpp). Costs about a second solve.
+    /// Where impulses are not unique, those of the stiff elastic limit are taken (elastic/least_energy.hpp). Costs about a second solve.
     bool elastic_limit = false;
     /// Contacts yield by the stiffness of their materials instead of being rigid.
     bool elastic = false;

@@ -2,11 +2,11 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
-#include "drystone/solve/anderson.hpp"
-#include "drystone/solve/contact_sweeps.hpp"
-#include "drystone/solve/momentum.hpp"
 #include "drystone/solve/monitor.hpp"
-#include "drystone/solve/sweep_any.hpp"
+#include "drystone/sweep/anderson.hpp"
+#include "drystone/sweep/contact_sweeps.hpp"
+#include "drystone/sweep/momentum.hpp"
+#include "drystone/sweep/sweep_any.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 //
 // One sweep visits every block once and solves it exactly with all others held. Tiles of a colour run in parallel and share no
 // moving body, so the result is the same bits on any number of threads. Rigid bodies have kernels of their own for
-// contacts of balls, of other shapes, and of balls that also resist rolling (contact_sweeps.hpp); there is one for anything (sweep_any.hpp).
+// contacts of balls, of other shapes, and of balls that also resist rolling (sweep/contact_sweeps.hpp); there is one for anything (sweep/sweep_any.hpp).
 #pragma once
 
-#include "drystone/solve/local.hpp"
 #include "drystone/solve/report.hpp"
+#include "drystone/sweep/sweep_options.hpp"
 
 namespace drystone {
 
@@ -17,15 +17,7 @@ enum class Acceleration : std::uint8_t {
     anderson,   ///< a few plain sweeps as the map of Anderson's method
 };
 
-enum class SweepKernel : std::uint8_t {
-    automatic,  ///< the fastest that fits, run by run
-    any,  ///< any cone, any local solver; blocks through body vectors, or through W where the mass couples bodies
-    explicit_matrix,  ///< the same with W formed
-    rigid,            ///< as automatic, but contacts of balls are visited like any others
-};
-
-struct GaussSeidelOptions {
-    LocalOptions local;
+struct GaussSeidelOptions : SweepOptions {
     Acceleration acceleration = Acceleration::none;
     /// Longest cycle of momentum, in sweeps. 150 suits packings at rest; where many contacts slide, 50 to 80 is surer.
     int longest_cycle = 150;
@@ -34,7 +26,6 @@ struct GaussSeidelOptions {
     /// Anderson: states that are combined, and plain sweeps between them.
     int anderson_depth = 20;
     int anderson_sweeps = 5;
-    SweepKernel kernel = SweepKernel::automatic;
     int max_iterations = 1'000'000;  ///< sweeps
     /// Sweeps between looks at the residual (a look costs about a sweep). Momentum looks at the end of its cycles too.
     int check_every = 25;
@@ -43,9 +34,6 @@ struct GaussSeidelOptions {
     int patience = 200'000;
     int horizon =
         0;  ///< sweeps beyond which the goal is given up as soon as that can be foreseen (monitor.hpp); 0: not looked at
-    /// Proximal term, in units of each block's stiffness: W_ii + proximal * stiffness_i. 0 where all blocks are definite; a
-    /// block that is not gets 1e-8 whatever is asked.
-    double proximal = 0;
     /// Sleeping: a block whose impulse changed by less than sleep_tolerance (relative to the root mean square of the sweep before)
     /// is left out for sleep_sweeps sweeps. 0: off.
     int sleep_sweeps = 0;

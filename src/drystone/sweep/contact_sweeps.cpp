@@ -1,0 +1,230 @@
+#include "drystone/sweep/contact_sweeps.hpp"
+
+#include "drystone/sweep/sweep_any.hpp"
+
+namespace drystone {
+
+void ContactSweeps::fill_bodies(const Delassus& W) {
+    const ConeProblem& p = *p_;
+    const int m = m_;
+    const auto count = static_cast<std::size_t>(p.bodies()) + 1;
+    z.setZero(static_cast<Eigen::Index>(count + 1) * body_line);
+    constexpr std::uintptr_t cache_line = 64;
+    first_line_ = static_cast<int>((cache_line - reinterpret_cast<std::uintptr_t>(z.data()) % cache_line) %
+                                   cache_line / sizeof(double));
+    solid_.assign(count, 1);
+    moves_.assign(count, 0);
+    bool alike = true;
+    for (const Species& s : p.species) {
+        const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
+        alike = alike && rigid != nullptr && rigid->moments() == 1;
+    }
+    inertia_.assign(alike ? 0 : count * inertia_line, 0.0);
+    Index first = 0;
+    for (const Species& s : p.species) {
+        parallel_for(W.threads(), s.count, [&](Index k) {
+            const Index at = first + k + 1;
+            double* to = line(at);
+            const double n = copies_of(W, first + k);
+            const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
+            if (alike) {
+                to[3] = n * rigid->mass[k];
+                to[7] = n * rigid->inertia[k];
+                moves_[at] = to[3] != 0 || to[7] != 0 ? 1 : 0;
+                return;
+            }
+            moves_[at] = p.moves(first + k) ? 1 : 0;
+            std::array<double, 36> B;
+            inverse_block(s, k, B.data());
+            const int d = m - spins_of(m);
+            to[3] = n * B[0];
+            // Velocities of a rigid body are alike, and know nothing of its spin.
+            for (int a = 0; a < m; ++a) {
+                for (int b = 0; b < m; ++b) {
+                    if (a >= d && b >= d) continue;
+                    const double expected = a == b ? B[0] : 0.0;
+                    if (!(std::abs(B[a * m + b] - expected) <= rounding_of_numbers * B[0])) solid_[at] = 0;
+                }
+            }
+            if (m == 3) {
+                to[7] = n * B[8];
+                set_inertia(at, to[7] * Eigen::Matrix3d::Identity());
+            } else {
+                const Eigen::Map<const Eigen::Matrix<double, 6, 6, Eigen::RowMajor>> whole(B.data());
+                Eigen::Matrix3d J = n * whole.bottomRightCorner<3, 3>();
+                const double mean = J.trace() / 3;
+                if ((J - mean * Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff() <=
+                    rounding_of_numbers * mean) {
+                    to[7] = n * B[21];
+                    J = to[7] * Eigen::Matrix3d::Identity();
+                }
+                set_inertia(at, J);
+            }
+        });
+        first += s.count;
+    }
+}
+
+Eigen::Matrix3d ContactSweeps::inertia(Index at) const {
+    using Columns = Eigen::Map<const Eigen::Matrix3d, 0, Eigen::OuterStride<4>>;
+    return Columns(inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line);
+}
+
+void ContactSweeps::set_inertia(Index at, const Eigen::Matrix3d& J) {
+    double* to = inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line;
+    for (int k = 0; k < 3; ++k) Eigen::Map<Eigen::Vector4d>(to + 4 * k) << J.col(k), 0.0;
+}
+
+/// The velocity of a block by the lines, without b.
+void ContactSweeps::add_velocity(const Other& block, std::array<double, max_block>& u) const {
+    const int dim = p_->cones[block.block].dim, m = m_;
+    for (Index k = block.first; k < block.last; ++k) {
+        const Entry& e = entries_[k];
+        const double* body = line(e.body);
+        for (int a = 0; a < dim; ++a)
+            for (int c = 0; c < m; ++c) u[a] += e.rows[a * m + c] * body[place_in_line(m, c)];
+    }
+}
+
+Visited ContactSweeps::visit_other(const Other& block, double* x, double* before, const double* push) {
+    const Index i = block.block;
+    const Cone& cone = p_->cones[i];
+    const int dim = cone.dim, m = m_;
+    BlockVector old(dim), from = BlockVector::Zero(dim);
+    for (int c = 0; c < dim; ++c) {
+        old[c] = x[c];
+        if (before != nullptr) from[c] = before[c];
+        if (push != nullptr) {
+            before[c] = x[c];
+            old[c] = x[c] + *push * (x[c] - from[c]);
+            from[c] = x[c];
+        }
+    }
+    std::array<double, max_block> u{};
+    add_velocity(block, u);
+    BlockVector b(dim);
+    for (int c = 0; c < dim; ++c) {
+        b[c] = W_->b()[p_->offset[i] + c] + u[c];
+        if (compliant_) b[c] += p_->compliance[p_->offset[i] + c] * old[c];
+    }
+    b -= block.W * old;
+    BlockVector next = old;
+    if (!solve_local(cone, block.W, b, associated_ ? Law::associated : Law::coulomb, local_, next))
+        next = 0.5 * (next + old);
+    if (!next.allFinite()) next = old;
+    const BlockVector change = next - old;
+    for (int c = 0; c < dim; ++c) x[c] = next[c];
+    for (Index k = block.first; k < block.last; ++k) {
+        const Entry& e = entries_[k];
+        double* body = line(e.body);
+        for (int a = 0; a < dim; ++a)
+            for (int c = 0; c < m; ++c) body[place_in_line(m, c)] += e.push[a * m + c] * change[a];
+    }
+    // Torques count by the block's length, as in the referee.
+    const double length = W_->length(i);
+    BlockVector weighted = W_->inverse_mass(i) * change;
+    for (int c = 0; c < dim; ++c)
+        if (is_torque(cone, c)) weighted[c] /= length * length;
+    return {weighted.dot(change), before != nullptr ? -weighted.dot(next - from) : 0.0};
+}
+
+template <class Contact, bool associated, bool compliant, bool pushed>
+void ContactSweeps::visit_run(std::vector<Contact, HugePageAllocator<Contact>>& contacts, const Run& run,
+                              double* before, double beta, Sleep& sleep, SweepSums& sums) {
+    const SweepState state{lines(), inertia_.empty() ? nullptr : inertia_.data(), beta};
+    Contact* c = contacts.data() + run.first;
+    double* x = r.data() + run.row;
+    double* from = before == nullptr ? nullptr : before + run.row;
+    const Give* give = compliant ? give_.data() + run.place : nullptr;
+    Visited here;
+    Index visits = 0;
+    for (Index k = 0; k < run.count; ++k, ++c, x += Contact::numbers) {
+        // The array of contacts goes on for that many past the last.
+        const char* next = reinterpret_cast<const char*>(c + contact_ahead<Contact>);
+        for (std::size_t at = 0; at < sizeof(Contact); at += 64) __builtin_prefetch(next + at);
+        for (const std::ptrdiff_t body : {c[bodies_ahead].a, c[bodies_ahead].b}) {
+            __builtin_prefetch(state.lines + body * body_line, 1);
+            if (std::is_same_v<Contact, RigidContact> && state.inertia != nullptr)
+                __builtin_prefetch(state.inertia + body * inertia_line);
+        }
+        const bool sleeps = sleep.sweeps > 0 && sleep.left[run.place + k] > 0;
+        if (sleeps) {
+            --sleep.left[run.place + k];
+        } else if (c->a != 0 || c->b != 0) {  // between bodies that cannot move there is nothing to solve
+            const Visited visited = c->template visit<associated, compliant, pushed>(state, give, x, from);
+            here.step += visited.step;
+            here.uphill += visited.uphill;
+            ++visits;
+            if (sleep.sweeps > 0 && visited.step < sleep.threshold)
+                sleep.left[run.place + k] = static_cast<std::uint8_t>(sleep.sweeps);
+        }
+        if (from != nullptr) from += Contact::numbers;
+        if (give != nullptr) ++give;
+    }
+    sums.step += here.step;
+    sums.uphill += here.uphill;
+    sums.visits += visits;
+}
+
+SweepSums ContactSweeps::visit_tile(Index tile, double* before, const double* push, Sleep& sleep) {
+    SweepSums sums;
+    const auto with = [&]<bool associated, bool compliant, bool pushed>() {
+        for (Index n = run_start_[tile]; n < run_start_[tile + 1]; ++n) {
+            const Run& run = runs_[n];
+            const double beta = pushed ? *push : 0.0;
+            switch (run.kind) {
+                case Kind::ball:
+                    visit_run<BallContact, associated, compliant, pushed>(balls_, run, before, beta, sleep,
+                                                                          sums);
+                    break;
+                case Kind::rigid:
+                    visit_run<RigidContact, associated, compliant, pushed>(rigid_, run, before, beta, sleep,
+                                                                           sums);
+                    break;
+                case Kind::wrench:
+                    visit_run<WrenchContact, associated, compliant, pushed>(wrenches_, run, before, beta,
+                                                                            sleep, sums);
+                    break;
+                case Kind::other: {
+                    Index row = run.row;
+                    for (Index k = 0; k < run.count; ++k) {
+                        const Other& block = others_[run.first + k];
+                        std::uint8_t* left = sleep.sweeps > 0 ? &sleep.left[run.place + k] : nullptr;
+                        if (left != nullptr && *left > 0) {
+                            --*left;
+                        } else {
+                            const Visited visited = visit_other(
+                                block, r.data() + row, before == nullptr ? nullptr : before + row, push);
+                            sums.step += visited.step;
+                            sums.uphill += visited.uphill;
+                            ++sums.visits;
+                            if (left != nullptr && visited.step < sleep.threshold)
+                                *left = static_cast<std::uint8_t>(sleep.sweeps);
+                        }
+                        row += p_->cones[block.block].dim;
+                    }
+                    break;
+                }
+            }
+        }
+    };
+    const auto with_push = [&]<bool associated, bool compliant>() {
+        if (push != nullptr) {
+            with.template operator()<associated, compliant, true>();
+        } else {
+            with.template operator()<associated, compliant, false>();
+        }
+    };
+    if (associated_ && compliant_) {
+        with_push.template operator()<true, true>();
+    } else if (associated_) {
+        with_push.template operator()<true, false>();
+    } else if (compliant_) {
+        with_push.template operator()<false, true>();
+    } else {
+        with_push.template operator()<false, false>();
+    }
+    return sums;
+}
+
+}  // namespace drystone

@@ -1,6 +1,6 @@
 // Joints, rolling friction, elasticity and the choice of forces in scene files.
 #include "drystone/run/simulate.hpp"
-#include "scene_text.hpp"
+#include "scenes/text.hpp"
 
 #include <gtest/gtest.h>
 

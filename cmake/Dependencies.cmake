@@ -7,79 +7,91 @@ if(Eigen3_VERSION VERSION_LESS 3.4 OR Eigen3_VERSION VERSION_GREATER_EQUAL 6)
     message(FATAL_ERROR "Eigen ${Eigen3_VERSION} was found; Drystone needs at least 3.4 and less than 6")
 endif()
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
-
-# HDF5 with MPI: one file is written by many ranks at once. A build folder that was configured with the serial library remembers
-# it, so what was found then is forgotten first.
-if(DEFINED CACHE{HDF5_C_COMPILER_EXECUTABLE} AND NOT DRYSTONE_HDF5_IS_PARALLEL)
-    get_cmake_property(drystone_cached CACHE_VARIABLES)
-    list(FILTER drystone_cached INCLUDE REGEX "^HDF5_")
-    foreach(name IN LISTS drystone_cached)
-        unset(${name} CACHE)
-    endforeach()
+if(drystone_with_grains)
+    find_package(fmt REQUIRED)
 endif()
-set(HDF5_PREFER_PARALLEL TRUE)
-find_package(MPI REQUIRED COMPONENTS C)
-find_package(HDF5 REQUIRED COMPONENTS C)
-if(NOT HDF5_IS_PARALLEL)
-    message(FATAL_ERROR "The HDF5 that was found (${HDF5_C_LIBRARIES}) was built without MPI. Install libhdf5-openmpi-dev "
-                        "(tools/install-dependencies does), or set HDF5_ROOT to an HDF5 with MPI.")
+if(drystone_with_command)
+    find_package(CLI11 REQUIRED)
+    find_package(nlohmann_json REQUIRED)
 endif()
-set(DRYSTONE_HDF5_IS_PARALLEL TRUE CACHE INTERNAL "The HDF5_ variables in this cache are those of a library with MPI")
 
-# The sequential MUMPS brings stand-ins for a few functions of MPI (MPI_Init among them), and the first of a name is the one that is called: so
-# MPI stands before all else, among the options.
-add_library(drystone_mpi INTERFACE)
-target_link_libraries(drystone_mpi INTERFACE MPI::MPI_C)
-target_link_options(drystone_mpi INTERFACE LINKER:--no-as-needed ${MPI_C_LIBRARIES})
-target_compile_definitions(drystone_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+if(drystone_with_files OR drystone_with_distributed)
+    # The sequential MUMPS brings stand-ins for a few functions of MPI (MPI_Init among them), and the first of a name is the one that is called: so
+    # MPI stands before all else, among the options.
+    find_package(MPI REQUIRED COMPONENTS C)
+    add_library(drystone_mpi INTERFACE)
+    target_link_libraries(drystone_mpi INTERFACE MPI::MPI_C)
+    target_link_options(drystone_mpi INTERFACE LINKER:--no-as-needed ${MPI_C_LIBRARIES})
+    target_compile_definitions(drystone_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+endif()
 
-# CMake's own HDF5 target does not exist in every version; the variables do.
-add_library(drystone_hdf5 INTERFACE)
-target_include_directories(drystone_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_link_libraries(drystone_hdf5 INTERFACE drystone_mpi ${HDF5_C_LIBRARIES})
-target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+if(drystone_with_files)
+    # HDF5 with MPI: one file is written by many ranks at once. A build folder that was configured with the serial library remembers
+    # it, so what was found then is forgotten first.
+    if(DEFINED CACHE{HDF5_C_COMPILER_EXECUTABLE} AND NOT DRYSTONE_HDF5_IS_PARALLEL)
+        get_cmake_property(drystone_cached CACHE_VARIABLES)
+        list(FILTER drystone_cached INCLUDE REGEX "^HDF5_")
+        foreach(name IN LISTS drystone_cached)
+            unset(${name} CACHE)
+        endforeach()
+    endif()
+    set(HDF5_PREFER_PARALLEL TRUE)
+    find_package(HDF5 REQUIRED COMPONENTS C)
+    if(NOT HDF5_IS_PARALLEL)
+        message(FATAL_ERROR "The HDF5 that was found (${HDF5_C_LIBRARIES}) was built without MPI. Install libhdf5-openmpi-dev "
+                            "(tools/install-dependencies does), or set HDF5_ROOT to an HDF5 with MPI.")
+    endif()
+    set(DRYSTONE_HDF5_IS_PARALLEL TRUE CACHE INTERNAL "The HDF5_ variables in this cache are those of a library with MPI")
 
-# Zoltan cuts space into parts. Its CMake file asks for the compilers it was built with; the library alone is enough.
-find_path(DRYSTONE_ZOLTAN_INCLUDE zoltan.h PATH_SUFFIXES trilinos REQUIRED)
-find_library(DRYSTONE_ZOLTAN_LIBRARY NAMES trilinos_zoltan zoltan REQUIRED)
-mark_as_advanced(DRYSTONE_ZOLTAN_INCLUDE DRYSTONE_ZOLTAN_LIBRARY)
-add_library(drystone_zoltan INTERFACE)
-target_include_directories(drystone_zoltan SYSTEM INTERFACE "${DRYSTONE_ZOLTAN_INCLUDE}")
-target_link_libraries(drystone_zoltan INTERFACE drystone_mpi "${DRYSTONE_ZOLTAN_LIBRARY}")
+    # CMake's own HDF5 target does not exist in every version; the variables do.
+    add_library(drystone_hdf5 INTERFACE)
+    target_include_directories(drystone_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+    target_link_libraries(drystone_hdf5 INTERFACE drystone_mpi ${HDF5_C_LIBRARIES})
+    target_compile_definitions(drystone_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 
-# Checksums of checkpoints.
-find_path(DRYSTONE_XXHASH_INCLUDE xxhash.h REQUIRED)
-find_library(DRYSTONE_XXHASH_LIBRARY xxhash REQUIRED)
-mark_as_advanced(DRYSTONE_XXHASH_INCLUDE DRYSTONE_XXHASH_LIBRARY)
-add_library(drystone_xxhash INTERFACE)
-target_include_directories(drystone_xxhash SYSTEM INTERFACE "${DRYSTONE_XXHASH_INCLUDE}")
-target_link_libraries(drystone_xxhash INTERFACE "${DRYSTONE_XXHASH_LIBRARY}")
+    # Checksums of checkpoints.
+    find_path(DRYSTONE_XXHASH_INCLUDE xxhash.h REQUIRED)
+    find_library(DRYSTONE_XXHASH_LIBRARY xxhash REQUIRED)
+    mark_as_advanced(DRYSTONE_XXHASH_INCLUDE DRYSTONE_XXHASH_LIBRARY)
+    add_library(drystone_xxhash INTERFACE)
+    target_include_directories(drystone_xxhash SYSTEM INTERFACE "${DRYSTONE_XXHASH_INCLUDE}")
+    target_link_libraries(drystone_xxhash INTERFACE "${DRYSTONE_XXHASH_LIBRARY}")
 
-# Qhull, reentrant C interface. Its CMake file names the target differently from version to version; the library does not.
-find_path(DRYSTONE_QHULL_INCLUDE libqhull_r/qhull_ra.h REQUIRED)
-find_library(DRYSTONE_QHULL_LIBRARY qhull_r REQUIRED)
-mark_as_advanced(DRYSTONE_QHULL_INCLUDE DRYSTONE_QHULL_LIBRARY)
-add_library(drystone_qhull INTERFACE)
-target_include_directories(drystone_qhull SYSTEM INTERFACE "${DRYSTONE_QHULL_INCLUDE}")
-target_link_libraries(drystone_qhull INTERFACE "${DRYSTONE_QHULL_LIBRARY}")
+    # TOML for scene files. The compiled library, and not the header-only form, which would take seconds in every file that reads one.
+    find_path(DRYSTONE_TOML_INCLUDE toml++/toml.h REQUIRED)
+    find_library(DRYSTONE_TOML_LIBRARY tomlplusplus REQUIRED)
+    mark_as_advanced(DRYSTONE_TOML_INCLUDE DRYSTONE_TOML_LIBRARY)
+    add_library(drystone_toml INTERFACE)
+    target_include_directories(drystone_toml SYSTEM INTERFACE "${DRYSTONE_TOML_INCLUDE}")
+    target_link_libraries(drystone_toml INTERFACE "${DRYSTONE_TOML_LIBRARY}")
+    target_compile_definitions(drystone_toml INTERFACE TOML_HEADER_ONLY=0 TOML_SHARED_LIB=1)
+endif()
 
-# TOML for scene files. The compiled library, and not the header-only form, which would take seconds in every file that reads one.
-find_path(DRYSTONE_TOML_INCLUDE toml++/toml.h REQUIRED)
-find_library(DRYSTONE_TOML_LIBRARY tomlplusplus REQUIRED)
-mark_as_advanced(DRYSTONE_TOML_INCLUDE DRYSTONE_TOML_LIBRARY)
-add_library(drystone_toml INTERFACE)
-target_include_directories(drystone_toml SYSTEM INTERFACE "${DRYSTONE_TOML_INCLUDE}")
-target_link_libraries(drystone_toml INTERFACE "${DRYSTONE_TOML_LIBRARY}")
-target_compile_definitions(drystone_toml INTERFACE TOML_HEADER_ONLY=0 TOML_SHARED_LIB=1)
+if(drystone_with_distributed)
+    # Zoltan cuts space into parts. Its CMake file asks for the compilers it was built with; the library alone is enough.
+    find_path(DRYSTONE_ZOLTAN_INCLUDE zoltan.h PATH_SUFFIXES trilinos REQUIRED)
+    find_library(DRYSTONE_ZOLTAN_LIBRARY NAMES trilinos_zoltan zoltan REQUIRED)
+    mark_as_advanced(DRYSTONE_ZOLTAN_INCLUDE DRYSTONE_ZOLTAN_LIBRARY)
+    add_library(drystone_zoltan INTERFACE)
+    target_include_directories(drystone_zoltan SYSTEM INTERFACE "${DRYSTONE_ZOLTAN_INCLUDE}")
+    target_link_libraries(drystone_zoltan INTERFACE drystone_mpi "${DRYSTONE_ZOLTAN_LIBRARY}")
+endif()
 
-# Random numbers by counter: headers alone.
-find_path(DRYSTONE_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
-mark_as_advanced(DRYSTONE_RANDOM123_INCLUDE)
-add_library(drystone_random123 INTERFACE)
-target_include_directories(drystone_random123 SYSTEM INTERFACE "${DRYSTONE_RANDOM123_INCLUDE}")
+if(drystone_with_grains)
+    # Qhull, reentrant C interface. Its CMake file names the target differently from version to version; the library does not.
+    find_path(DRYSTONE_QHULL_INCLUDE libqhull_r/qhull_ra.h REQUIRED)
+    find_library(DRYSTONE_QHULL_LIBRARY qhull_r REQUIRED)
+    mark_as_advanced(DRYSTONE_QHULL_INCLUDE DRYSTONE_QHULL_LIBRARY)
+    add_library(drystone_qhull INTERFACE)
+    target_include_directories(drystone_qhull SYSTEM INTERFACE "${DRYSTONE_QHULL_INCLUDE}")
+    target_link_libraries(drystone_qhull INTERFACE "${DRYSTONE_QHULL_LIBRARY}")
+
+    # Random numbers by counter: headers alone.
+    find_path(DRYSTONE_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+    mark_as_advanced(DRYSTONE_RANDOM123_INCLUDE)
+    add_library(drystone_random123 INTERFACE)
+    target_include_directories(drystone_random123 SYSTEM INTERFACE "${DRYSTONE_RANDOM123_INCLUDE}")
+endif()
 
 # MUMPS, sequential. Its sequential and its MPI builds share the header dmumps_c.h and differ in the libraries.
 set(DRYSTONE_MUMPS_TARGET "")

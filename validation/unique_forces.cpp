@@ -2,7 +2,7 @@
 //
 //     unique_forces beam | pyramid [ALONG] | friction [ALONG]
 #include "drystone/base/error.hpp"
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/contact/elasticity.hpp"
 #include "drystone/run/simulate.hpp"

@@ -66,7 +66,7 @@ Json info_of_checkpoint(const std::string& path) {
             object["unsolved"] = run.progress.summary.unsolved;
             object["frozen_shift"] = run.progress.summary.frozen;
             object["contacts"] = run.warm.key.size();
-            object["frames"] = checkpoint.observers.frame;
+            object["frames"] = checkpoint.observers.get<std::int64_t>("frames/number").at(0);
         },
         checkpoint.run);
     object["files"] = 1 + checkpoint.files.others.size();

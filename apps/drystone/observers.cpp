@@ -65,7 +65,7 @@ Observers<d>::Observers(fs::path folder, const RunPlan<d>& plan, const Shared<d>
       wants_frames_(plan.output.frames_every > 0),
       measurements_(folder_, plan.output, plan.measures, names_of(plan.feeds.sinks),
                     names_of(plan.scene.joints)),
-      beat_{plan.output.frames_every},
+      frames_{{plan.output.frames_every}},
       elastic_limit_(plan.output.elastic_limit && !plan.options.step.elastic_limit),
       solving_(plan.options.step.solve) {
     if (!shared.alone() && plan.output.elastic_limit)
@@ -102,38 +102,31 @@ void Observers<d>::begin(const Scene<d>& scene) {
 }
 
 template <int d>
-void Observers<d>::resume(const ObserverState& state, std::int64_t steps, bool same_folder) {
-    if (state.counts.size() < 2 || state.sums.empty())
-        fail("checkpoint", "it does not hold what frames need to go on", "run the scene again");
-    frame_ = state.frame;
-    beat_.next = state.counts[0];
-    frame_is_last_ = state.counts[1] != 0;
-    last_h_ = state.sums[0];
-    const MeasurementState lines{{state.counts.begin() + 2, state.counts.end()},
-                                 {state.sums.begin() + 1, state.sums.end()}};
+void Observers<d>::resume(const State& state, std::int64_t steps, bool same_folder) {
+    recall(state.part("frames"), frames_);
+    const State lines = state.part("measurements");
     on_first([&] {
         lock_folder();
         if (same_folder) {
-            measurements_.resume(state.csv_lengths, lines);
-            remove_files(folder_, frames_in_folder(), frame_);
+            measurements_.resume(lines);
+            remove_files(folder_, frames_in_folder(), frames_.number);
             remove_files(folder_, failures_in_folder(), steps + 1);
             remove_files(folder_, parts_in_folder(), 0);
         } else {
             clear_folder();
-            measurements_.recall(lines);
-            measurements_.begin();
+            measurements_.resume_elsewhere(lines);
         }
     });
-    if (wants_frames_) writer_.emplace(folder_, frame_, files_of(shared_.ranks));
+    if (wants_frames_) writer_.emplace(folder_, frames_.number, files_of(shared_.ranks));
 }
 
 template <int d>
 void Observers<d>::after_step(const Scene<d>& scene, const StepMemory<d>& memory, const StepRecord& record,
                               const RunProgress& progress) {
     measure(record, scene, memory, progress);
-    last_h_ = record.h;
-    frame_is_last_ = false;
-    if (wants_frames_ && beat_.reached(record.time, 1e-6 * record.h))
+    frames_.last_h = record.h;
+    frames_.is_last = false;
+    if (wants_frames_ && frames_.beat.reached(record.time, 1e-6 * record.h))
         write_next_frame(scene, &memory, record.h);
 }
 
@@ -161,21 +154,16 @@ void Observers<d>::measure(const StepRecord& record, const Scene<d>& scene, cons
 template <int d>
 void Observers<d>::finish(const Scene<d>& scene, const StepMemory<d>& memory) {
     on_first([&] { measurements_.flush(); });
-    if (wants_frames_ && !frame_is_last_) write_next_frame(scene, &memory, last_h_);
+    if (wants_frames_ && !frames_.is_last) write_next_frame(scene, &memory, frames_.last_h);
     if (writer_) writer_->finish();
 }
 
 template <int d>
-ObserverState Observers<d>::state() {
+State Observers<d>::state() {
     if (writer_) writer_->finish();
-    const MeasurementState lines = measurements_.state();
-    ObserverState state;
-    state.frame = frame_;
-    state.csv_lengths = measurements_.lengths();
-    state.counts = {beat_.next, frame_is_last_ ? 1 : 0};
-    state.sums = {last_h_};
-    state.counts.insert(state.counts.end(), lines.counts.begin(), lines.counts.end());
-    state.sums.insert(state.sums.end(), lines.sums.begin(), lines.sums.end());
+    State state;
+    state.put("frames", state_of(frames_));
+    state.put("measurements", measurements_.state());
     return shared_.alone() ? state : state_of_first(*shared_.ranks, state);
 }
 
@@ -190,8 +178,8 @@ void Observers<d>::write_next_frame(const Scene<d>& scene, const StepMemory<d>* 
     } else {
         writer_->write(scene, memory, h);
     }
-    ++frame_;
-    frame_is_last_ = true;
+    ++frames_.number;
+    frames_.is_last = true;
 }
 
 template class Observers<2>;

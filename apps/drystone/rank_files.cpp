@@ -33,7 +33,7 @@ FrameState<d> frame_of(const Scene<d>& scene, const StepMemory<d>* memory, doubl
 template <int d>
 void write_checkpoint_of(const std::filesystem::path& path, const SceneFiles& files,
                          const RunOverrides& overrides, Scene<d>& scene, const StepMemory<d>& memory,
-                         const RunProgress& progress, const ObserverState& observers, const Part<d>& part,
+                         const RunProgress& progress, const State& observers, const Part<d>& part,
                          const std::string& program) {
     Slices<d> slices = slice(scene, &memory, part, {.warm = true});
     const StateSlabs slabs{files_of(part.team), slices.body_rows.first, slices.body_rows.total,
@@ -50,36 +50,32 @@ void write_checkpoint_of(const std::filesystem::path& path, const SceneFiles& fi
     std::swap(scene.bodies, slices.bodies);
 }
 
-ObserverState state_of_first(const Communicator& ranks, const ObserverState& state) {
+State state_of_first(const Communicator& ranks, const State& state) {
     Writer writer;
+    const auto put_all = [&](const auto& values) {
+        writer.put(static_cast<std::int64_t>(values.size()));
+        for (const auto& x : values) writer.put(x);
+    };
     if (ranks.rank() == 0) {
-        auto put_vector = [&](const auto& values) {
-            writer.put(static_cast<std::int64_t>(values.size()));
-            for (const auto& x : values) writer.put(x);
-        };
-        writer.put(state.frame);
-        put_vector(state.sums);
-        put_vector(state.counts);
-        writer.put(static_cast<std::int64_t>(state.csv_lengths.size()));
-        for (const auto& [name, length] : state.csv_lengths) {
-            put_vector(name);
-            writer.put(length);
+        for (const auto& [name, numbers] : state.numbers) {
+            put_all(name);
+            writer.put(static_cast<std::int64_t>(numbers.index()));
+            std::visit(put_all, numbers);
         }
     }
     const std::vector<std::byte> bytes = ranks.gather_all(writer.bytes);
     Reader reader(bytes);
-    auto take_vector = [&](auto& values) {
+    const auto take_all = [&](auto& values) {
         values.resize(static_cast<std::size_t>(reader.take<std::int64_t>()));
         for (auto& x : values) x = reader.take<std::remove_reference_t<decltype(x)>>();
     };
-    ObserverState out;
-    out.frame = reader.take<std::int64_t>();
-    take_vector(out.sums);
-    take_vector(out.counts);
-    out.csv_lengths.resize(static_cast<std::size_t>(reader.take<std::int64_t>()));
-    for (auto& [name, length] : out.csv_lengths) {
-        take_vector(name);
-        length = reader.take<std::int64_t>();
+    State out;
+    while (!reader.done()) {
+        std::string name;
+        take_all(name);
+        State::Numbers& numbers = out.numbers[name];
+        if (reader.take<std::int64_t>() == 1) numbers = std::vector<double>();
+        std::visit(take_all, numbers);
     }
     return out;
 }
@@ -88,8 +84,8 @@ ObserverState state_of_first(const Communicator& ranks, const ObserverState& sta
     template FrameState<d> frame_of(const Scene<d>&, const StepMemory<d>*, double, const Part<d>&,          \
                                     std::shared_ptr<const std::vector<Shape<d>>>&);                         \
     template void write_checkpoint_of(const std::filesystem::path&, const SceneFiles&, const RunOverrides&, \
-                                      Scene<d>&, const StepMemory<d>&, const RunProgress&,                  \
-                                      const ObserverState&, const Part<d>&, const std::string&)
+                                      Scene<d>&, const StepMemory<d>&, const RunProgress&, const State&,    \
+                                      const Part<d>&, const std::string&)
 DRYSTONE_RANK_FILES(2);
 DRYSTONE_RANK_FILES(3);
 #undef DRYSTONE_RANK_FILES

@@ -30,10 +30,10 @@ FrameState<d> frame_of(const Scene<d>& scene, const StepMemory<d>* memory, doubl
 template <int d>
 void write_checkpoint_of(const std::filesystem::path& path, const SceneFiles& files,
                          const RunOverrides& overrides, Scene<d>& scene, const StepMemory<d>& memory,
-                         const RunProgress& progress, const ObserverState& observers, const Part<d>& part,
+                         const RunProgress& progress, const State& observers, const Part<d>& part,
                          const std::string& program);
 
 /// The state of rank 0, on all.
-ObserverState state_of_first(const Communicator& ranks, const ObserverState& state);
+State state_of_first(const Communicator& ranks, const State& state);
 
 }  // namespace drystone::command

@@ -71,15 +71,13 @@ public:
     int run() {
         const InterruptWatch watch;
         const Scene<d>& scene = run_.plan.scene;
-        begin_ = end_ = energy_of(scene);
-        largest_kinetic_ = begin_.kinetic;
-        if (run_.observers) recall();
+        if (!run_.progress.balance.begun) run_.progress.balance.start(energy_of(scene));
         if (part_) share();
         first_step_ = run_.progress.summary.steps;
         first_time_ = scene.time;
         if (observers_) {
             if (run_.observers) {
-                observers_->resume(theirs_, first_step_, run_.same_folder);
+                observers_->resume(*run_.observers, first_step_, run_.same_folder);
                 checkpoints_.reached(scene.time, 0);
             } else {
                 const bool replaces = talks() && fs::exists(checkpoint_path());
@@ -132,14 +130,11 @@ private:
     }
 
     [[nodiscard]] const RunSummary& summary() const { return run_.progress.summary; }
+    [[nodiscard]] const EnergyBalance& balance() const { return run_.progress.balance; }
     [[nodiscard]] fs::path checkpoint_path() const { return fs::path(options_.output) / "checkpoint.h5"; }
 
     /// False to end the sitting.
     bool after_step(const StepRecord& record) {
-        end_ = record.energy;
-        largest_kinetic_ = std::max(largest_kinetic_, record.energy.kinetic);
-        gross_work_ +=
-            std::abs(record.work.contacts) + std::abs(record.work.joints) + std::abs(record.work.scheme);
         if (observers_) observers_->after_step(run_.plan.scene, memory_, record, run_.progress);
         log_.progress([&] { return line_of(record); });
         bool go_on = true;
@@ -231,27 +226,9 @@ private:
                    told);
     }
 
-    /// The observers' state with ours before it.
-    [[nodiscard]] ObserverState state() {
-        ObserverState all = observers_->state();
-        const double ours[] = {begin_.kinetic, begin_.potential, largest_kinetic_, gross_work_};
-        all.sums.insert(all.sums.begin(), std::begin(ours), std::end(ours));
-        return all;
-    }
+    void save_checkpoint() { save_checkpoint(observers_->state()); }
 
-    void recall() {
-        theirs_ = *run_.observers;
-        if (theirs_.sums.size() < 4)
-            fail("checkpoint", "it does not hold the sums of the run", "run the scene again");
-        begin_ = {theirs_.sums[0], theirs_.sums[1]};
-        largest_kinetic_ = theirs_.sums[2];
-        gross_work_ = theirs_.sums[3];
-        theirs_.sums.erase(theirs_.sums.begin(), theirs_.sums.begin() + 4);
-    }
-
-    void save_checkpoint() { save_checkpoint(state()); }
-
-    void save_checkpoint(const ObserverState& observers) {
+    void save_checkpoint(const State& observers) {
         if (part_) {
             write_checkpoint_of<d>(checkpoint_path(), run_.files, run_.overrides, run_.plan.scene, memory_,
                                    run_.progress, observers, *part_, DRYSTONE_VERSION);
@@ -282,7 +259,7 @@ private:
     int finish() {
         if (observers_) {
             // Taken before the last line and frame are written: a run that is made longer later is as if it had never ended here.
-            const ObserverState before = state();
+            const State before = observers_->state();
             if (summary().steps > first_step_ || !run_.observers)
                 observers_->finish(run_.plan.scene, memory_);
             save_checkpoint(before);
@@ -311,23 +288,10 @@ private:
         return 0.5 * mass.value() * speed * speed;
     }
 
-    /// Energy that came from nowhere, over the largest energy that moved. In a heap at rest none does, and the quotient of two roundings would say nothing:
-    /// there contacts take away in each step what gravity gives, and that is the measure. What rounding makes of the energies themselves, which
-    /// grow with the height of the scene above 0, is not counted.
-    [[nodiscard]] double balance_error() const {
-        const double error = end_.total() - begin_.total() - summary().work.contacts - summary().work.joints -
-                             summary().work.scheme - summary().fed_energy;
-        const double rounding =
-            8 * std::numeric_limits<double>::epsilon() * (std::abs(begin_.total()) + std::abs(end_.total()));
-        const double scale =
-            std::max({largest_kinetic_, std::abs(end_.potential - begin_.potential), gross_work_, fall_});
-        return scale > 0 ? std::max(0.0, std::abs(error) - rounding) / scale : 0;
-    }
-
     [[nodiscard]] std::string balance_text() const {
         const Scene<d>& scene = run_.plan.scene;
         if (scene.cell.any() || scene.domain.changes()) return "no balance, since the cell does work";
-        return fmt::format("balance error {:.1e}", balance_error());
+        return fmt::format("balance error {:.1e}", balance().error(summary(), fall_));
     }
 
     [[nodiscard]] std::vector<std::string> summary_lines() const {
@@ -351,7 +315,7 @@ private:
             fmt::format(
                 "energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), {}scheme "
                 "{:.6g} J, {}{}",
-                begin_.total(), end_.total(), sum.work.contacts, sum.work.held,
+                balance().begin.total(), balance().end.total(), sum.work.contacts, sum.work.held,
                 sum.work.joints != 0 ? fmt::format("joints {:.6g} J, ", sum.work.joints) : "",
                 sum.work.scheme,
                 sum.fed_energy != 0 ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
@@ -454,15 +418,15 @@ private:
             {"worst_overlap", sum.worst_overlap},
             {"worst_relative_overlap", sum.worst_relative_overlap},
             {"iterations", sum.iterations},
-            {"energy_begin", begin_.total()},
-            {"energy_end", end_.total()},
-            {"kinetic_end", end_.kinetic},
+            {"energy_begin", balance().begin.total()},
+            {"energy_end", balance().end.total()},
+            {"kinetic_end", balance().end.kinetic},
             {"work_contacts", sum.work.contacts},
             {"work_held", sum.work.held},
             {"work_joints", sum.work.joints},
             {"work_scheme", sum.work.scheme},
             {"fed_energy", sum.fed_energy},
-            {"balance_error", balance_error()},
+            {"balance_error", balance().error(sum, fall_)},
             {"frames", observers_ ? observers_->frames() : 0},
             {"threads", options_.threads},
             {"ranks", shared_.alone() ? 1 : options_.ranks->count()},
@@ -485,14 +449,12 @@ private:
     std::optional<Part<d>> part_;  // where several ranks share the run
     Shared<d> shared_;
     std::optional<Observers<d>> observers_;
-    ObserverState theirs_;  // of a resumed run, without our part
     RunLog log_;
     Beat checkpoints_;
     bool timed_checkpoints_;
     std::optional<double> last_checkpoint_;  // time of the scene in it
     Timer wall_, since_checkpoint_;
-    Energy begin_, end_;
-    double largest_kinetic_ = 0, gross_work_ = 0, fall_ = 0;
+    double fall_ = 0;  // energy_of_a_fall(), at the end
     std::int64_t first_step_ = 0;
     double first_time_ = 0;
     bool stopped_ = false;

@@ -32,8 +32,8 @@ struct Start {
     RunPlan<d> plan;
     WarmStart<d> warm;
     RunProgress progress;
-    std::optional<ObserverState> observers;  ///< none: a new run
-    bool same_folder = true;                 ///< a resumed run goes on in the folder in which it was
+    std::optional<State> observers;  ///< none: a new run
+    bool same_folder = true;         ///< a resumed run goes on in the folder in which it was
 };
 
 /// Puts what the command line said into the plan.

@@ -2,7 +2,7 @@
 
 #include "drystone/bodies/region.hpp"
 
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "support/message_of.hpp"
 
 #include <gtest/gtest.h>

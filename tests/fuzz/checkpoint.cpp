@@ -54,9 +54,9 @@ Good make_good() {
     warm.key = {{0, 1, 0, 0}, {0, 3, 0, 1}};
     warm.impulse = {Vec<2>(0, 1), Vec<2>(0.1, 1)};
     warm.h = 1e-3;
-    ObserverState observers;
-    observers.csv_lengths = {{"steps.csv", 100}};
-    observers.sums = {1, 2, 3};
+    State observers;
+    observers.numbers = {{"measurements/lengths/steps.csv", std::vector<std::int64_t>{100}},
+                         {"frames/last_h", std::vector{1e-3}}};
     write_checkpoint<2>(scratch_file(), {files, {}, plan.scene, warm, {}, observers}, "fuzz");
     Good good;
     std::ifstream stream(scratch_file(), std::ios::binary);

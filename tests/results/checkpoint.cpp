@@ -26,7 +26,7 @@ struct Sample {
     Scene<2> scene;
     WarmStart<2> warm;
     RunProgress progress;
-    ObserverState observers;
+    State observers;
 
     [[nodiscard]] RunState<2> state() const { return {files, overrides, scene, warm, progress, observers}; }
 };
@@ -67,10 +67,12 @@ Sample sample() {
     s.progress.stop.calm_since = 1.5;
     s.progress.stop.last_mean = 0.125;
     s.progress.stopped = StopReason::steady;
-    s.observers.frame = 12;
-    s.observers.csv_lengths = {{"steps.csv", 1234567890123}, {"wall force.csv", 0}};
-    s.observers.sums = {0.1, -0.0};
-    s.observers.counts = {-1, 2};
+    s.observers.numbers = {{"frames/number", std::vector<std::int64_t>{12}},
+                           {"measurements/lengths/steps.csv", std::vector<std::int64_t>{1234567890123}},
+                           {"measurements/lengths/wall force.csv", std::vector<std::int64_t>{0}},
+                           {"measurements/sums", std::vector{0.1, -0.0}}};
+    s.progress.balance.start({1e-300, -0.0});
+    s.progress.balance.gross_work = 2.5;
     return s;
 }
 
@@ -137,10 +139,12 @@ TEST(Checkpoint, EveryBitComesBack) {
     EXPECT_EQ(run.progress.stop.calm_since, 1.5);
     EXPECT_EQ(run.progress.stop.last_mean, 0.125);
     EXPECT_EQ(run.progress.stopped, StopReason::steady);
-    EXPECT_EQ(c.observers.frame, 12);
-    EXPECT_EQ(c.observers.csv_lengths, s.observers.csv_lengths);
-    expect_bits(c.observers.sums, s.observers.sums);
-    EXPECT_EQ(c.observers.counts, s.observers.counts);
+    EXPECT_EQ(run.progress.balance.begin.kinetic, 1e-300);
+    EXPECT_TRUE(std::signbit(run.progress.balance.begin.potential));
+    EXPECT_EQ(run.progress.balance.gross_work, 2.5);
+    EXPECT_TRUE(run.progress.balance.begun);
+    EXPECT_EQ(c.observers, s.observers);
+    expect_bits(c.observers.get<double>("measurements/sums"), s.observers.get<double>("measurements/sums"));
 }
 
 TEST(Checkpoint, TwoOfOneStateAreTheSameBytes) {
@@ -190,10 +194,10 @@ TEST(Checkpoint, SaysWhichVersionItIsOf) {
     const Scratch scratch;
     write_checkpoint(scratch.file("c.h5"), sample().state(), "0.9.0");
     std::string bytes = bytes_of(scratch.file("c.h5"));
-    bytes.replace(bytes.find("version 3"), 9, "version 4");
+    bytes.replace(bytes.find("version 4"), 9, "version 3");
     std::ofstream(scratch.file("c.h5"), std::ios::binary) << bytes;
     const std::string message = message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0"); });
-    for (const char* part : {"of version 4", "written by drystone 0.9.0", "this is drystone 0.1.0",
+    for (const char* part : {"of version 3", "written by drystone 0.9.0", "this is drystone 0.1.0",
                              "resume it with drystone 0.9.0"})
         EXPECT_NE(message.find(part), std::string::npos) << message;
 }
@@ -321,13 +325,14 @@ TEST_F(Impossible, FeedsAndJoints) {
     };
     EXPECT_EQ(message([](Sample&) {}), "no error");
     expect_part(message([](Sample& s) { s.progress.feed.owed = {11}; }),
-                "/progress/owed: holds 11, and a source owes at most 10");
-    expect_part(message([](Sample& s) { s.progress.feed.owed = {NAN}; }), "/progress/owed: holds nan");
-    expect_part(message([](Sample& s) { s.progress.feed.fed.clear(); }), "do not tell of the same sources");
+                "/progress/feed/owed: holds 11, and a source owes at most 10");
+    expect_part(message([](Sample& s) { s.progress.feed.owed = {NAN}; }), "/progress/feed/owed: holds nan");
+    expect_part(message([](Sample& s) { s.progress.feed.fed.clear(); }),
+                "/progress/feed/fed: holds 0 numbers where there should be 1");
     expect_part(message([](Sample& s) { s.progress.feed.fed_mass.clear(); }),
-                "do not tell of the same sources");
+                "/progress/feed/fed_mass: holds 0 numbers");
     expect_part(message([](Sample& s) { s.progress.feed.drained = {1}; }),
-                "/progress/drained: holds 1 numbers");
+                "/progress/feed/drained: holds 1 numbers");
     expect_part(message([](Sample& s) { s.scene.bodies.motion[2] = Motion::held; }),
                 "/bodies: holds both bodies of the joint \"tie\" fast");
 }
@@ -356,22 +361,23 @@ TEST_F(Impossible, TheRest) {
     expect_part(message_after([](Sample& s) { s.overrides.until = INFINITY; }),
                 "/overrides/until: holds inf");
     expect_part(message_after([](Sample& s) { s.progress.summary.unsolved = s.progress.summary.steps + 1; }),
-                "/progress/counts: has more steps of one kind than there were in all");
+                "/progress/steps: is less than the number of steps of one kind");
     expect_part(message_after([](Sample& s) { s.progress.summary.worst_overlap = NAN; }),
-                "/progress/sums: holds what is not a number");
+                "/progress/worst_overlap: holds what is not a number");
     expect_part(message_after([](Sample& s) {
                     s.progress.summary.iterations = std::numeric_limits<std::int64_t>::max();
                 }),
-                "/progress/counts: holds 9223");
+                "/progress/iterations: holds 9223");
     expect_part(message_after([](Sample& s) { s.files.others[std::string(5000, 'a')] = ""; }),
                 "/name: has 5000 bytes, more than 4096");
-    expect_part(message_after([](Sample& s) { s.progress.summary.steps = -1; }),
-                "/progress/counts: holds -1");
+    expect_part(message_after([](Sample& s) { s.progress.summary.steps = -1; }), "/progress/steps: holds -1");
     expect_part(message_after([](Sample& s) { s.progress.feed.owed = {1}; }),
-                "/progress/owed: holds 1 numbers");
-    expect_part(message_after([](Sample& s) { s.observers.frame = -1; }), "/observers/frame: holds -1");
-    expect_part(message_after([](Sample& s) { s.observers.csv_lengths[0].first = "../steps.csv"; }),
-                "is not the name of a file");
+                "/progress/feed/owed: holds 1 numbers");
+    for (const char* name : {"steps.txt", ".a.csv", "a\nb.csv", "up/steps.csv"})
+        expect_part(message_after([&](Sample& s) {
+                        s.observers.numbers[fmt::format("measurements/lengths/{}", name)] = std::vector{1.0};
+                    }),
+                    "is not the name of a file");
     expect_part(message_after([](Sample& s) { s.overrides.tolerance = -1; }), "/overrides/tolerance");
     expect_part(message_after([](Sample& s) { s.files.text = "dimension = 4"; }),
                 "/scene: cannot be read (scene.toml:1: dimension");

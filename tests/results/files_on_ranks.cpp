@@ -163,7 +163,7 @@ struct Heap {
     Scene<d> scene;
     StepMemory<d> memory;
     RunProgress progress;
-    ObserverState observers;
+    State observers;
     double h = 1e-3;
 
     Heap() {
@@ -177,9 +177,9 @@ struct Heap {
         for (int k = 0; k < 40; ++k) step(scene, options, memory);
         scene.bodies.next_id += 5;
         progress.summary.steps = 20;
-        observers.frame = 3;
-        observers.csv_lengths = {{"steps.csv", 123}};
-        observers.sums = {0.1};
+        observers.numbers = {{"frames/number", std::vector<std::int64_t>{3}},
+                             {"measurements/lengths/steps.csv", std::vector<std::int64_t>{123}},
+                             {"measurements/sums", std::vector{0.1}}};
     }
     [[nodiscard]] RunState<d> state() const {
         return {files, overrides, scene, memory.warm, progress, observers};
@@ -283,7 +283,7 @@ protected:
             EXPECT_EQ(run.slabs.first_warm, ours.slabs.first_warm);
             EXPECT_EQ(run.slabs.warm, ours.slabs.warm);
             EXPECT_EQ(run.progress.summary.steps, 20);
-            EXPECT_EQ(back.observers.csv_lengths, heap.observers.csv_lengths);
+            EXPECT_EQ(back.observers, heap.observers);
         }
     }
 };

@@ -116,10 +116,11 @@ TEST(Measurements, HaveAColumnForEachNumber) {
     EXPECT_FALSE(std::filesystem::exists(scratch.file("shape.csv")));
     EXPECT_TRUE(read_columns(scratch.file("shape_profile.csv")).contains("radius (m)"));
 
-    const auto lengths = measurements.lengths();
-    ASSERT_EQ(lengths.size(), 4U);
-    for (const auto& [name, length] : lengths)
-        EXPECT_EQ(static_cast<std::uintmax_t>(length), std::filesystem::file_size(scratch.file(name)))
+    const State lengths = measurements.state().part("lengths");
+    ASSERT_EQ(lengths.numbers.size(), 4U);
+    for (const auto& [name, length] : lengths.numbers)
+        EXPECT_EQ(static_cast<std::uintmax_t>(std::get<0>(length).at(0)),
+                  std::filesystem::file_size(scratch.file(name)))
             << name;
 }
 
@@ -133,19 +134,17 @@ TEST(Measurements, GoOnAsIfTheyHadNeverStopped) {
     undisturbed.flush();
 
     SmallRun run;
-    MeasurementState state;
-    Measurements<3>::Lengths lengths;
+    State state;
     {
         Measurements<3> first(scratch.file("parts"), every(0.014), all_tables(), {"sink"});
         first.begin();
         run.advance(37, first);
         state = first.state();
-        lengths = first.lengths();
         SmallRun further = run;  // what is written after the checkpoint is lost
         further.advance(20, first);
     }
     Measurements<3> second(scratch.file("parts"), every(0.014), all_tables(), {"sink"});
-    second.resume(lengths, state);
+    second.resume(state);
     run.advance(38, second);
     second.flush();
     for (const std::string& name : second.file_names())
@@ -154,11 +153,11 @@ TEST(Measurements, GoOnAsIfTheyHadNeverStopped) {
 
     std::filesystem::resize_file(scratch.file("parts/all.csv"), 10);
     Measurements<3> third(scratch.file("parts"), every(0.014), all_tables(), {"sink"});
-    EXPECT_NE(message_of([&] { third.resume(lengths, state); }).find("all.csv: has 10 bytes"),
-              std::string::npos);
-    state.counts.pop_back();
-    EXPECT_NE(message_of([&] { third.resume(lengths, state); }).find("run the scene again"),
-              std::string::npos);
+    EXPECT_NE(message_of([&] { third.resume(state); }).find("all.csv: has 10 bytes"), std::string::npos);
+    ASSERT_EQ(state.numbers.erase("tables/all.csv/last_drained"), 1);
+    EXPECT_NE(
+        message_of([&] { third.resume(state); }).find("tables/all.csv/last_drained: holds no real numbers"),
+        std::string::npos);
 }
 
 TEST(Measurements, AnUnwritableFolderIsNamed) {

@@ -3,7 +3,7 @@
 #include "drystone/scenes/scene_file.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "scenes/text.hpp"
 
 #include <gtest/gtest.h>

@@ -91,6 +91,15 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(check({"results/a.cpp": include("attic/a.hpp")})[0], 1)
         self.assertEqual(check({"results/a.cpp": include("everything.hpp")})[0], 1)
 
+    def test_files_and_rooms_that_are_too_large_fail(self):
+        self.assertEqual(check({"cone/a.cpp": "//\n" * 598 + "//"})[0], 0)
+        code, messages = check({"cone/a.cpp": "//\n" * 601})
+        self.assertEqual(code, 1)
+        self.assertIn("cone/a.cpp: 602 lines; a file may have 600", messages)
+        code, messages = check({f"cone/{k}.cpp": "//\n" * 500 for k in range(9)})
+        self.assertEqual(code, 1)
+        self.assertIn("src/drystone/cone: 4509 lines; a room may have 4500", messages)
+
     def test_a_tree_without_sources_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
             run = subprocess.run([sys.executable, str(TOOL), folder], capture_output=True, check=False)

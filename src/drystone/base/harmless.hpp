@@ -4,8 +4,6 @@
 // ours, a mark that turns the direction of writing can hide what a name says. Such characters are shown instead of sent.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <string_view>
 
@@ -39,6 +37,14 @@ inline bool is_control(char32_t c) {
            (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
+/// `\x1b`, `\u202e`: a number in at least so many hexadecimal digits.
+inline std::string escaped(char kind, char32_t code, int digits) {
+    constexpr std::string_view hexadecimal = "0123456789abcdef";
+    std::string text;
+    for (; code > 0 || digits > 0; code >>= 4U, --digits) text.insert(text.begin(), hexadecimal[code & 0xFU]);
+    return std::string("\\") + kind + text;
+}
+
 inline std::string shown(std::string_view text, bool keep_lines) {
     std::string safe;
     safe.reserve(text.size());
@@ -46,15 +52,15 @@ inline std::string shown(std::string_view text, bool keep_lines) {
         char32_t code = 0;
         const std::size_t size = decode(text, code);
         if (size == 0) {
-            safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+            safe += escaped('x', static_cast<unsigned char>(text[0]), 2);
         } else if (!is_control(code) || (keep_lines && code == '\n')) {
             safe += text.substr(0, size);
         } else if (code == '\n' || code == '\r' || code == '\t') {
             safe += code == '\n' ? "\\n" : code == '\r' ? "\\r" : "\\t";
         } else if (code < 0x80) {
-            safe += fmt::format("\\x{:02x}", static_cast<unsigned>(code));
+            safe += escaped('x', code, 2);
         } else {
-            safe += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+            safe += escaped('u', code, 4);
         }
         text.remove_prefix(size == 0 ? 1 : size);
     }

@@ -1,7 +1,7 @@
 // What random grains are made of: a mixture of shapes, a distribution of sizes.
 #pragma once
 
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "drystone/bodies/scene.hpp"
 
 #include <string>

@@ -3,8 +3,6 @@
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel_sum.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -393,7 +391,8 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
         faults.expect(good, "cone of block " + std::to_string(i) +
                                 ": dimension or coefficient out of range; use Cone's factories");
         faults.expect(cone.dilatancy >= 0 && cone.dilatancy <= 1,
-                      fmt::format("cone of block {}: dilatancy {} is not from 0 to 1", i, cone.dilatancy));
+                      "cone of block " + std::to_string(i) + ": dilatancy " + std::to_string(cone.dilatancy) +
+                          " is not from 0 to 1");
     }
     check_mass(p, faults);
     const bool contacts_fit = check_contacts(p, faults);

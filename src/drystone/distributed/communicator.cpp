@@ -71,22 +71,22 @@ std::vector<std::byte> Communicator::gather_all(std::span<const std::byte> bytes
     return all;
 }
 
-void Communicator::post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk) const {
-    // Tags go round, so that a fast rank's next letters are not taken for this round's.
+void Communicator::post(const ByRank<Message>& out, ByRank<Message>& in, Talk talk) const {
+    // Tags go round, so that a fast rank's next messages are not taken for this round's.
     const int tag = 1000 + next_tag_;
     next_tag_ = (next_tag_ + 1) % 1000;
-    // MPI counts in ints: long letters go in pieces, which arrive in their order.
+    // MPI counts in ints: long messages go in pieces, which arrive in their order.
     constexpr std::size_t longest = std::size_t{1} << 30U;
     sends_.clear();
-    for (const Letter& letter : out) {
-        for (std::size_t begin = 0; begin < letter.bytes.size(); begin += longest) {
-            const std::size_t size = std::min(longest, letter.bytes.size() - begin);
-            MPI_Issend(letter.bytes.data() + begin, static_cast<int>(size), MPI_BYTE, letter.rank, tag, comm_,
-                       &sends_.emplace_back());
+    for (const Message& message : out) {
+        for (std::size_t begin = 0; begin < message.bytes.size(); begin += longest) {
+            const std::size_t size = std::min(longest, message.bytes.size() - begin);
+            MPI_Issend(message.bytes.data() + begin, static_cast<int>(size), MPI_BYTE, message.rank, tag,
+                       comm_, &sends_.emplace_back());
             count_message(talk, size);
         }
     }
-    for (Letter& letter : in) letter.bytes.clear();
+    for (Message& message : in) message.bytes.clear();
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool all_sent = false;
     for (;;) {
@@ -96,10 +96,11 @@ void Communicator::post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk
         if (there != 0) {
             int size = 0;
             MPI_Get_count(&status, MPI_BYTE, &size);
-            Letter& letter = in.of(status.MPI_SOURCE);
-            const std::size_t begin = letter.bytes.size();
-            letter.bytes.resize(begin + static_cast<std::size_t>(size));
-            MPI_Recv(letter.bytes.data() + begin, size, MPI_BYTE, letter.rank, tag, comm_, MPI_STATUS_IGNORE);
+            Message& message = in.of(status.MPI_SOURCE);
+            const std::size_t begin = message.bytes.size();
+            message.bytes.resize(begin + static_cast<std::size_t>(size));
+            MPI_Recv(message.bytes.data() + begin, size, MPI_BYTE, message.rank, tag, comm_,
+                     MPI_STATUS_IGNORE);
         }
         int done = 0;
         if (!all_sent) {
@@ -115,9 +116,9 @@ void Communicator::post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk
     }
 }
 
-const ByRank<Letter>& Mail::send(Talk talk) {
+const ByRank<Message>& Mail::send(Talk talk) {
     team_.post(out_, in_, talk);
-    for (Letter& letter : out_) letter.bytes.clear();
+    for (Message& message : out_) message.bytes.clear();
     return in_;
 }
 

@@ -27,7 +27,7 @@ struct Traffic {
     std::int64_t messages = 0, bytes = 0;  ///< sent by this rank
 };
 
-/// Appends plain data to a letter, and takes it out again in the same order.
+/// Appends plain data to a message, and takes it out again in the same order.
 class Writer {
 public:
     template <class T>
@@ -45,7 +45,7 @@ public:
 };
 
 /// To a rank, or from one. Without bytes there is none.
-struct Letter : Writer {
+struct Message : Writer {
     int rank = 0;
 };
 
@@ -99,10 +99,10 @@ public:
     /// The bytes of all ranks one after the other, on every rank.
     [[nodiscard]] std::vector<std::byte> gather_all(std::span<const std::byte> bytes) const;
 
-    /// Sends letters to some ranks and receives those that others send here. Nobody has to know who will write to him: sends that
+    /// Sends messages to some ranks and receives those that others send here. Nobody has to know who will write to him: sends that
     /// are known to have arrived, then a barrier that does not block (Hoefler, Siebert & Lumsdaine 2010). The cost follows the number of
-    /// letters, not that of ranks.
-    void post(const ByRank<Letter>& out, ByRank<Letter>& in, Talk talk) const;
+    /// messages, not that of ranks.
+    void post(const ByRank<Message>& out, ByRank<Message>& in, Talk talk) const;
 
     void count_message(Talk talk, std::size_t bytes) const {
         Traffic& t = traffic_[static_cast<std::size_t>(talk)];
@@ -139,17 +139,17 @@ private:
     std::span<const std::byte> left_;
 };
 
-/// Letters to several ranks, written one beside the other.
+/// Messages to several ranks, written one beside the other.
 class Mail {
 public:
     explicit Mail(const Communicator& team) : team_(team) {}
     Writer& to(int rank) { return out_.of(rank); }
     /// Sends what was written and answers what came, until the next is sent. Collective.
-    const ByRank<Letter>& send(Talk talk);
+    const ByRank<Message>& send(Talk talk);
 
 private:
     const Communicator& team_;
-    ByRank<Letter> out_, in_;
+    ByRank<Message> out_, in_;
 };
 
 /// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers go for each thing.

@@ -188,8 +188,8 @@ void Halo<d>::find_visits() {
         }
     });
     visits_.clear();
-    for (const Letter& letter : mail_.send(Talk::plan)) {
-        for (Reader reader(letter.bytes); !reader.done();) {
+    for (const Message& message : mail_.send(Talk::plan)) {
+        for (Reader reader(message.bytes); !reader.done();) {
             const Index body = scene_->bodies.index_of(reader.take<GlobalId>());
             const auto count = reader.take<std::int32_t>();
             for (std::int32_t k = 0; k < count; ++k) {

@@ -219,8 +219,8 @@ void send_warm(const Scene<d>& scene, const std::vector<int>& new_owner, const P
         }
     }
     const bool torques = part.team->any(!warm.torque.empty());
-    for (const auto& letter : mail.send(Talk::bodies))
-        for (Reader reader(letter.bytes); !reader.done();) kept.push_back(reader.take<Remembered<d>>());
+    for (const auto& message : mail.send(Talk::bodies))
+        for (Reader reader(message.bytes); !reader.done();) kept.push_back(reader.take<Remembered<d>>());
     fill_warm(kept, torques, warm);
 }
 
@@ -338,8 +338,8 @@ void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<
 
     std::vector<int> came_owner;
     Bodies<d> came;
-    for (const auto& letter : mail.send(Talk::bodies)) {
-        for (Reader reader(letter.bytes); !reader.done();) {
+    for (const auto& message : mail.send(Talk::bodies)) {
+        for (Reader reader(message.bytes); !reader.done();) {
             take_body(reader, came);
             came_owner.push_back(reader.take<int>());
         }

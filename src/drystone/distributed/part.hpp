@@ -101,7 +101,7 @@ int home_of(const Scene<d>& scene, const Part<d>& part, Index a, Index b) {
     return part.owner[scene.bodies.is_free(a) ? a : b];
 }
 
-/// Bodies one after the other in a letter.
+/// Bodies one after the other in a message.
 template <int d>
 void put_body(Writer& out, const Bodies<d>& bodies, Index i);
 template <int d>

@@ -55,8 +55,8 @@ void slice_bodies(const Scene<d>& scene, const StepMemory<d>* memory, const Part
     }
     Bodies<d> came;
     std::vector<double> came_largest;
-    for (const auto& letter : mail.send(Talk::files)) {
-        for (Reader reader(letter.bytes); !reader.done();) {
+    for (const auto& message : mail.send(Talk::files)) {
+        for (Reader reader(message.bytes); !reader.done();) {
             take_body(reader, came);
             came_largest.push_back(reader.take<double>());
         }
@@ -95,8 +95,8 @@ void slice_contacts(const Scene<d>& scene, const StepMemory<d>* memory, const Pa
         sliced.impulse = impulse_of(memory->assembled, memory->solution.r, c, static_cast<Index>(i));
         mail.to(ranges.rank_of(c.key.first)).put_raw(sliced);
     }
-    for (const auto& letter : mail.send(Talk::files))
-        for (Reader reader(letter.bytes); !reader.done();)
+    for (const auto& message : mail.send(Talk::files))
+        for (Reader reader(message.bytes); !reader.done();)
             out.contacts.push_back(reader.take<SlicedContact<d>>());
     std::sort(out.contacts.begin(), out.contacts.end(),
               [](const auto& x, const auto& y) { return x.contact.key < y.contact.key; });
@@ -110,13 +110,13 @@ void slice_contacts(const Scene<d>& scene, const StepMemory<d>* memory, const Pa
         asked[rank].push_back(i);
         mail.to(rank).put(key.second);
     }
-    for (const auto& letter : mail.send(Talk::files))
-        for (Reader reader(letter.bytes); !reader.done();)
-            mail.to(letter.rank)
+    for (const auto& message : mail.send(Talk::files))
+        for (Reader reader(message.bytes); !reader.done();)
+            mail.to(message.rank)
                 .put<std::int64_t>(out.body_rows.first + out.bodies.index_of(reader.take<GlobalId>()));
-    for (const auto& letter : mail.send(Talk::files)) {
-        Reader reader(letter.bytes);
-        for (const std::size_t i : asked[letter.rank]) out.contacts[i].row_b = reader.take<std::int64_t>();
+    for (const auto& message : mail.send(Talk::files)) {
+        Reader reader(message.bytes);
+        for (const std::size_t i : asked[message.rank]) out.contacts[i].row_b = reader.take<std::int64_t>();
     }
 }
 
@@ -136,8 +136,8 @@ Slices<d> slice(const Scene<d>& scene, const StepMemory<d>* memory, const Part<d
         for (std::size_t k = 0; k < warm.key.size(); ++k)
             mail.to(ranges.rank_of(warm.key[k].first)).put_raw(remembered(warm, k));
         std::vector<Remembered<d>> came;
-        for (const auto& letter : mail.send(Talk::files))
-            for (Reader reader(letter.bytes); !reader.done();) came.push_back(reader.take<Remembered<d>>());
+        for (const auto& message : mail.send(Talk::files))
+            for (Reader reader(message.bytes); !reader.done();) came.push_back(reader.take<Remembered<d>>());
         fill_warm(came, part.team->any(!warm.torque.empty()), out.warm);
         out.warm.h = part.team->largest(warm.h);
         out.warm_rows = rows_of(*part.team, out.warm.key.size());
@@ -165,8 +165,8 @@ void join(Scene<d>& scene, Part<d>& part, WarmStart<d>& warm) {
     for (std::size_t k = 0; k < warm.key.size(); ++k)
         mail.to(reader_of(warm.key[k].first)).put_raw(remembered(warm, k));
     std::vector<Remembered<d>> kept;
-    for (const auto& letter : mail.send(Talk::files)) {
-        for (Reader reader(letter.bytes); !reader.done();) {
+    for (const auto& message : mail.send(Talk::files)) {
+        for (Reader reader(message.bytes); !reader.done();) {
             const auto one = reader.take<Remembered<d>>();
             const Index a = bodies.index_of(one.key.first);
             if (a >= 0 && bodies.is_free(a)) {
@@ -176,8 +176,8 @@ void join(Scene<d>& scene, Part<d>& part, WarmStart<d>& warm) {
             }
         }
     }
-    for (const auto& letter : mail.send(Talk::files))
-        for (Reader reader(letter.bytes); !reader.done();) kept.push_back(reader.take<Remembered<d>>());
+    for (const auto& message : mail.send(Talk::files))
+        for (Reader reader(message.bytes); !reader.done();) kept.push_back(reader.take<Remembered<d>>());
     fill_warm(kept, torques, warm);
     own_rows(scene, part);
 }

@@ -211,6 +211,25 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
 namespace {
 
+/// By body: 1 if this rank counts it. Before the first cut every rank has every body, and one of them counts.
+template <int d>
+std::vector<std::uint8_t> counted_here(const Scene<d>& scene, const Part<d>& part) {
+    std::vector<std::uint8_t> counted(scene.bodies.count(), 0);
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        counted[i] = part.owner[i] == part.team->rank() || (part.owner[i] < 0 && part.team->rank() == 0);
+    return counted;
+}
+
+/// Of the bodies of all ranks.
+template <int d>
+Energy energy_of_all(const Scene<d>& scene, const Part<d>& part) {
+    const std::vector<std::uint8_t> counted = counted_here(scene, part);
+    StepSums sums;
+    account_after(scene, {counted, {}}, sums);
+    part.team->sum(sums.sums);
+    return {sums.kinetic.value(), sums.potential.value()};
+}
+
 /// Sinks take away what they hold on each rank. Sources need to know what is near them: all ranks borrow that, and draw the same grains;
 /// parts that are made anew then keep each where it belongs.
 template <int d>
@@ -220,11 +239,7 @@ void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>
     FeedChange change;
     std::vector<std::uint8_t> gone;
     std::vector<ExactSum> sums;
-    // Before the first cut every rank has every body, and one of them counts.
-    std::vector<std::uint8_t> counted(scene.bodies.count(), 0);
-    for (Index i = 0; i < scene.bodies.count(); ++i)
-        counted[i] = part.owner[i] == part.team->rank() || (part.owner[i] < 0 && part.team->rank() == 0);
-    find_drained<d>(scene, feeds, counted, gone, sums);
+    find_drained<d>(scene, feeds, counted_here(scene, part), gone, sums);
     part.team->sum(sums);
     std::vector<int> left;
     for (Index i = 0; i < scene.bodies.count(); ++i)
@@ -254,7 +269,8 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
         scene, options, feeds, memory, progress, observe,
         [&](double h) { return -part.team->largest(-choose_step(scene, h, options.step.displacement)); },
         [&](double h) { feed_before(scene, feeds, h, memory, progress, part); },
-        [&](const StepOptions& stepping) { return step(scene, stepping, memory, part); });
+        [&](const StepOptions& stepping) { return step(scene, stepping, memory, part); },
+        [&] { return energy_of_all(scene, part); });
 }
 
 #define DRYSTONE_STEP(d)                                                                                \

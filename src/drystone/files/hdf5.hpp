@@ -48,6 +48,10 @@ public:
     [[nodiscard]] Group open_group(const std::string& name) const;
     [[nodiscard]] Group create_group(const std::string& name) const;
 
+    /// What is behind a name.
+    enum class Kind : std::uint8_t { group, integers, reals, other };
+    [[nodiscard]] Kind kind(const std::string& name) const;
+
     /// One number, stored as a scalar or as an array of one.
     [[nodiscard]] int read_int(const std::string& name) const;
     [[nodiscard]] double read_double(const std::string& name) const;

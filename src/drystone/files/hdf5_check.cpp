@@ -147,8 +147,8 @@ Answer walk(const std::filesystem::path& path) {
     lock_anew_in_child();
     Answer answer = done;
     attempt([&] { answer = walk(path); });
-    const char letter = answer;
-    [[maybe_unused]] const ssize_t ignored = ::write(answer_to, &letter, 1);
+    const char word = answer;
+    [[maybe_unused]] const ssize_t ignored = ::write(answer_to, &word, 1);
     ::_exit(0);
 }
 

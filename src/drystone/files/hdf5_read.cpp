@@ -145,6 +145,20 @@ std::vector<double> Group::read_doubles(const std::string& name, std::int64_t fi
     return read<double>(name, first, count);
 }
 
+Group::Kind Group::kind(const std::string& name) const {
+    const Silence silence;
+    H5O_info_t info{};
+    if (H5Oget_info_by_name2(group_->id(), name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        fail(where(name), "cannot be looked at" + cause(), "the file is damaged; write it again");
+    if (info.type == H5O_TYPE_GROUP) return Kind::group;
+    if (info.type != H5O_TYPE_DATASET) return Kind::other;
+    const Handle dataset(H5Dopen2(group_->id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle type(dataset.good() ? H5Dget_type(dataset.id()) : -1, H5Tclose);
+    if (!type.good()) return Kind::other;
+    const H5T_class_t stored = H5Tget_class(type.id());
+    return stored == H5T_INTEGER ? Kind::integers : stored == H5T_FLOAT ? Kind::reals : Kind::other;
+}
+
 std::int64_t Group::size(const std::string& name) const {
     const Silence silence;
     if (!exists(name)) fail(where(name), "is missing", "the file is not complete; write it again");

@@ -56,6 +56,17 @@ struct FeedState {
     std::vector<double> drained_mass;   ///< kg
 };
 
+/// What a restart needs (run/state.hpp).
+template <class Self, class F>
+requires std::same_as<std::remove_const_t<Self>, FeedState>
+void each_number(Self& s, F&& f) {
+    f("owed", s.owed);
+    f("fed", s.fed);
+    f("fed_mass", s.fed_mass);
+    f("drained", s.drained);
+    f("drained_mass", s.drained_mass);
+}
+
 /// What one feeding changed.
 struct FeedChange {
     std::int64_t came = 0, went = 0;  ///< grains

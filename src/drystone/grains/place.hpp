@@ -1,7 +1,7 @@
 // Random places in a region.
 #pragma once
 
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "drystone/bodies/recipe.hpp"
 #include "drystone/bodies/region.hpp"
 

@@ -6,7 +6,7 @@
 #include "drystone/files/hdf5_check.hpp"
 #include "drystone/files/shared_file.hpp"
 #include "drystone/files/whole_file.hpp"
-#include "drystone/results/checkpoint_parts.hpp"
+#include "drystone/results/rows.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -14,6 +14,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <map>
 #include <memory>
 
 namespace drystone {
@@ -21,7 +22,7 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 3;
+constexpr int format_version = 4;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill will.
@@ -131,32 +132,6 @@ std::string check_header(const std::filesystem::path& path, const std::string& p
     return writer;
 }
 
-template <class V>
-std::span<const double> flat(const std::vector<V>& vectors) {
-    static_assert(sizeof(V) == sizeof(double) * V::SizeAtCompileTime);
-    return {reinterpret_cast<const double*>(vectors.data()), vectors.size() * V::SizeAtCompileTime};
-}
-
-template <int n>
-std::span<const double> flat(const Eigen::Matrix<double, n, 1>& v) {
-    return {v.data(), static_cast<std::size_t>(n)};
-}
-
-std::vector<double> rotations_of(const std::vector<Rotation<2>>& rotations) {
-    std::vector<double> angles;
-    angles.reserve(rotations.size());
-    for (const Rotation<2>& rotation : rotations) angles.push_back(rotation.angle);
-    return angles;
-}
-
-std::vector<double> rotations_of(const std::vector<Rotation<3>>& rotations) {
-    std::vector<double> parts;
-    parts.reserve(4 * rotations.size());
-    for (const Rotation<3>& rotation : rotations)
-        parts.insert(parts.end(), {rotation.q.w(), rotation.q.x(), rotation.q.y(), rotation.q.z()});
-    return parts;
-}
-
 void write_long(const hdf5::Group& group, const std::string& name, std::int64_t value) {
     group.write_longs(name, {&value, 1});
 }
@@ -221,10 +196,10 @@ void write_bodies(const hdf5::Group& group, const Bodies<d>& bodies, const Store
 
 template <int d>
 void write_domain(const hdf5::Group& group, const Domain<d>& domain) {
-    group.write_doubles("lower", flat<d>(domain.lower));
-    group.write_doubles("period", flat<d>(domain.period));
+    group.write_doubles("lower", {domain.lower.data(), d});
+    group.write_doubles("period", {domain.period.data(), d});
     group.write_double("tilt", domain.tilt);
-    group.write_doubles("rate", flat<d>(domain.rate));
+    group.write_doubles("rate", {domain.rate.data(), d});
     group.write_double("shear_rate", domain.shear_rate);
 }
 
@@ -239,45 +214,20 @@ void write_warm(const hdf5::Group& group, const WarmStart<d>& warm, const Stored
     group.write_double("h", warm.h);
 }
 
-void write_progress(const hdf5::Group& group, const RunProgress& progress) {
-    const ProgressNumbers numbers = numbers_of(progress);
-    group.write_longs("counts", numbers.counts);
-    group.write_doubles("sums", numbers.sums);
-    group.write_doubles("owed", progress.feed.owed);
-    group.write_longs("fed", progress.feed.fed);
-    group.write_doubles("fed_mass", progress.feed.fed_mass);
-    group.write_longs("drained", progress.feed.drained);
-    group.write_doubles("drained_mass", progress.feed.drained_mass);
-}
-
-void write_observers(const hdf5::Group& group, const ObserverState& state) {
-    write_long(group, "frame", state.frame);
-    group.write_doubles("sums", state.sums);
-    group.write_longs("counts", state.counts);
-    const hdf5::Group files = group.create_group("csv");
-    int k = 0;
-    for (const auto& [name, length] : state.csv_lengths) {
-        const hdf5::Group one = files.create_group(std::to_string(k++));
-        one.write_bytes("name", name);
-        write_long(one, "length", length);
+/// Each number under its name, in groups where names have slashes.
+void write_state(const hdf5::Group& group, const State& state) {
+    std::map<std::string, State> groups;
+    for (const auto& [name, numbers] : state.numbers) {
+        if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+            groups[name.substr(0, slash)].numbers.emplace(name.substr(slash + 1), numbers);
+        } else if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&numbers)) {
+            group.write_longs(name, *whole);
+        } else {
+            group.write_doubles(name, std::get<std::vector<double>>(numbers));
+        }
     }
+    for (const auto& [name, part] : groups) write_state(group.create_group(name), part);
 }
-
-}  // namespace
-
-ProgressNumbers numbers_of(const RunProgress& progress) {
-    const RunSummary& s = progress.summary;
-    const StopState& stop = progress.stop;
-    // New numbers go to the end, with a new version of the format. Seconds of the computer are left out.
-    return {{s.steps, s.unsolved, s.infeasible, s.iterations, static_cast<std::int64_t>(progress.stopped),
-             s.forces_missed, s.frozen, s.jumps},
-            {s.worst_residual, s.worst_overlap, s.worst_relative_overlap, s.work.contacts, s.work.held,
-             s.work.scheme, s.fed_energy, stop.calm_since, stop.begin, stop.sum, stop.weight, stop.last_mean,
-             s.work.joints, s.worst_shift_error, s.worst_closing, s.worst_velocity, s.worst_jump,
-             s.last_overlap, s.last_allowance}};
-}
-
-namespace {
 
 /// All of a checkpoint but its header. Collective where ranks share the file.
 template <int d>
@@ -285,14 +235,14 @@ void write_content(const hdf5::Group& root, const RunState<d>& state, const Stor
                    hdf5::Slab bodies, hdf5::Slab warm, hdf5::Slab torques) {
     root.write_int("dimension", d);
     root.write_double("time", state.scene.time);
-    root.write_doubles("gravity", flat<d>(state.scene.gravity));
+    root.write_doubles("gravity", {state.scene.gravity.data(), d});
     write_files(root.create_group("scene"), state.files);
     write_overrides(root.create_group("overrides"), state.overrides);
     write_bodies(root.create_group("bodies"), state.scene.bodies, rows, bodies);
     write_domain(root.create_group("domain"), state.scene.domain);
     write_warm(root.create_group("warm"), state.warm, rows, warm, torques);
-    write_progress(root.create_group("progress"), state.progress);
-    write_observers(root.create_group("observers"), state.observers);
+    write_state(root.create_group("progress"), state_of(state.progress));
+    write_state(root.create_group("observers"), state.observers);
 }
 
 /// Gives a file that ranks have written together its header.

@@ -2,7 +2,7 @@
 //
 //   bytes 0 to 511   a header in text, padded with newlines:
 //                        drystone checkpoint
-//                        version 3
+//                        version 4
 //                        program <version of drystone that wrote it>
 //                        length <bytes of the whole file>
 //                        xxh3 <128 bits in hexadecimal: of the whole file, with these 32 digits as zeros>
@@ -13,8 +13,8 @@
 //     /bodies/       id, shape, size, material, motion, mass, inertia, position, image, rotation, velocity, spin; next_id
 //     /domain/       lower, period, tilt, rate, shear_rate
 //     /warm/         the impulses from which the next step's solve begins: keys (first, second, image, feature), impulse, h
-//     /progress/     sums of the run, what sources, sinks and the stop rule keep
-//     /observers/    how far frames and measurements are
+//     /progress/     sums of the run; balance/, feed/, stop/: what the balance, sources and sinks, and the stop rule keep
+//     /observers/    frames/, measurements/: how far they are and what they keep. Each number under its name (run/state.hpp)
 //
 // Several ranks write one file together, each its slab of the rows of /bodies and /warm; it is the same file, byte for byte, as one rank writes that has
 // all of them.
@@ -43,16 +43,6 @@ struct RunOverrides {
     std::optional<double> tolerance;    ///< of a step's solve
 };
 
-/// How far the observers of a run are. Frames and files of lines that are further are cut back to this when the run is resumed.
-struct ObserverState {
-    std::int64_t frame = 0;  ///< number of the next
-    std::vector<std::pair<std::string, std::int64_t>>
-        csv_lengths;  ///< bytes of each file of lines in the folder
-    /// What observers keep between two lines or frames, in an order that they alone know.
-    std::vector<double> sums;
-    std::vector<std::int64_t> counts;
-};
-
 /// What a checkpoint is written from.
 template <int d>
 struct RunState {
@@ -61,7 +51,7 @@ struct RunState {
     const Scene<d>& scene;
     const WarmStart<d>& warm;
     const RunProgress& progress;
-    const ObserverState& observers;
+    const State& observers;  ///< what they keep, and how far their files are
 };
 
 /// Which rows of a state are here where several ranks have it together: bodies in the order of their ids, the warm start in the order of its keys,
@@ -93,7 +83,7 @@ struct Checkpoint {
     std::string program;  ///< version that wrote it
     SceneFiles files;
     RunOverrides overrides;
-    ObserverState observers;
+    State observers;
     std::variant<StoppedRun<2>, StoppedRun<3>> run;
 };
 

@@ -5,7 +5,6 @@
 #include "drystone/base/read_file.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/results/checkpoint.hpp"
-#include "drystone/results/checkpoint_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace drystone {
@@ -289,84 +289,65 @@ WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::R
     return warm;
 }
 
-/// One number per source or sink, or none before the first step.
-template <class T>
-void take_feed(const hdf5::Group& group, const std::string& name, std::size_t count, std::vector<T>& out) {
-    const std::size_t size = group.size(name) == 0 ? 0 : count;
-    if constexpr (std::is_same_v<T, double>) {
-        out = read_finite(group, name, size, impulses);
-    } else {
-        out = read_within(group, name, size, 0, any_count);
+/// What write_state wrote. Which numbers there should be is known by those who recall them.
+State read_state(const hdf5::Group& group, int depth = 0) {
+    constexpr int deepest = 8;
+    if (depth > deepest) refuse(group, "", "has groups in groups without end");
+    State state;
+    state.origin = group.where();
+    for (const std::string& name : group.names()) {
+        switch (group.kind(name)) {
+            case hdf5::Group::Kind::group:
+                state.put(name, read_state(group.open_group(name), depth + 1));
+                break;
+            case hdf5::Group::Kind::integers:
+                state.numbers[name] = group.read_longs(name);
+                break;
+            case hdf5::Group::Kind::reals:
+                state.numbers[name] = group.read_doubles(name);
+                break;
+            case hdf5::Group::Kind::other:
+                refuse(group, name, "is neither numbers nor a group");
+        }
     }
+    return state;
 }
 
+/// One number per source or sink, or none before the first step.
 template <int d>
-void read_feed(const hdf5::Group& group, const Feeds<d>& feeds, FeedState& state) {
-    take_feed(group, "owed", feeds.sources.size(), state.owed);
-    take_feed(group, "fed", feeds.sources.size(), state.fed);
-    take_feed(group, "fed_mass", feeds.sources.size(), state.fed_mass);
-    take_feed(group, "drained", feeds.sinks.size(), state.drained);
-    take_feed(group, "drained_mass", feeds.sinks.size(), state.drained_mass);
-    if (state.owed.size() != state.fed.size() || state.fed.size() != state.fed_mass.size() ||
-        state.drained.size() != state.drained_mass.size())
-        refuse(group, "fed", "and its like do not tell of the same sources and sinks");
+void check_feed(const State& kept, const Feeds<d>& feeds, const FeedState& state) {
+    const std::size_t sources = state.owed.empty() ? 0 : feeds.sources.size(),
+                      sinks = state.drained.empty() ? 0 : feeds.sinks.size();
+    const std::tuple<const char*, std::size_t, std::size_t> sizes[] = {
+        {"owed", state.owed.size(), sources},
+        {"fed", state.fed.size(), sources},
+        {"fed_mass", state.fed_mass.size(), sources},
+        {"drained", state.drained.size(), sinks},
+        {"drained_mass", state.drained_mass.size(), sinks}};
+    for (const auto& [name, found, expected] : sizes)
+        if (found != expected)
+            kept.refuse(name, fmt::format("holds {} numbers where there should be {}", found, expected));
     for (std::size_t s = 0; s < state.owed.size(); ++s)
-        if (const double most = most_owed(feeds.sources[s]); state.owed[s] > most * (1 + 1e-9))
-            refuse(group, "owed", fmt::format("holds {}, and a source owes at most {}", state.owed[s], most));
+        if (const double most = most_owed(feeds.sources[s]); !(state.owed[s] <= most * (1 + 1e-9)))
+            kept.refuse("owed", fmt::format("holds {}, and a source owes at most {}", state.owed[s], most));
 }
 
 template <int d>
 RunProgress read_progress(const hdf5::Group& group, const Feeds<d>& feeds) {
+    const State state = read_state(group);
     RunProgress progress;
-    ProgressNumbers expected = numbers_of(progress);
-    const std::vector<std::int64_t> counts =
-        read_within(group, "counts", expected.counts.size(), 0, any_count);
-    const std::vector<double> sums = group.read_doubles("sums");
-    if (sums.size() != expected.sums.size())
-        refuse(group, "sums",
-               fmt::format("holds {} numbers where there should be {}", sums.size(), expected.sums.size()));
-    RunSummary& s = progress.summary;
-    StopState& stop = progress.stop;
-    s.steps = counts[0];
-    s.unsolved = counts[1];
-    s.infeasible = counts[2];
-    s.iterations = counts[3];
-    s.frozen = counts[6];
-    s.jumps = counts[7];
-    if (s.infeasible > s.unsolved || s.unsolved > s.steps || counts[5] > s.steps || s.frozen > s.steps ||
-        s.jumps > s.steps)
-        refuse(group, "counts", "has more steps of one kind than there were in all");
-    if (std::any_of(sums.begin(), sums.end(), [](double x) { return std::isnan(x); }))
-        refuse(group, "sums", "holds what is not a number");
-    if (counts[4] > static_cast<std::int64_t>(StopReason::steady))
-        refuse(group, "counts", fmt::format("holds {} as the reason to stop", counts[4]));
-    progress.stopped = static_cast<StopReason>(counts[4]);
-    s.forces_missed = counts[5];
-    std::size_t k = 0;
-    for (double* x : {&s.worst_residual, &s.worst_overlap, &s.worst_relative_overlap, &s.work.contacts,
-                      &s.work.held, &s.work.scheme, &s.fed_energy, &stop.calm_since, &stop.begin, &stop.sum,
-                      &stop.weight, &stop.last_mean, &s.work.joints, &s.worst_shift_error, &s.worst_closing,
-                      &s.worst_velocity, &s.worst_jump, &s.last_overlap, &s.last_allowance})
-        *x = sums[k++];
-    read_feed(group, feeds, progress.feed);
+    recall(state, progress);
+    check_feed(state.part("feed"), feeds, progress.feed);
     return progress;
 }
 
-ObserverState read_observers(const hdf5::Group& group) {
-    ObserverState state;
-    state.frame = read_count(group, "frame");
-    state.sums = group.read_doubles("sums");
-    state.counts = group.read_longs("counts");
-    const hdf5::Group files = group.open_group("csv");
-    for (std::size_t k = 0; files.exists(std::to_string(k)); ++k) {
-        const hdf5::Group one = files.open_group(std::to_string(k));
-        const std::string name = one.read_bytes("name");
-        // Files of this name are cut when the run is resumed: they lie in the folder of the run and are ours.
+State read_observers(const hdf5::Group& group) {
+    const State state = read_state(group);
+    // Files of these names are cut when the run is resumed: they lie in the folder of the run and are ours.
+    for (const auto& [name, numbers] : state.part("measurements/lengths").numbers)
         if (name.size() < 5 || !name.ends_with(".csv") || name[0] == '.' ||
-            name.find_first_of(std::string("/\0\n", 3)) != std::string::npos)
-            refuse(one, "name", "is not the name of a file of measurements");
-        state.csv_lengths.emplace_back(name, read_count(one, "length"));
-    }
+            name.find_first_of("/\n") != std::string::npos)
+            state.refuse("measurements/lengths/" + name, "is not the name of a file of measurements");
     return state;
 }
 

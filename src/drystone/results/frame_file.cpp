@@ -4,6 +4,7 @@
 #include "drystone/files/hdf5.hpp"
 #include "drystone/files/shared_file.hpp"
 #include "drystone/files/whole_file.hpp"
+#include "drystone/results/rows.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -22,28 +23,6 @@ constexpr int detail_of_pictures = d == 2 ? 72 : 24;
 constexpr std::int64_t cheap_frame = 11'500'000, cheap_grain = 330;
 /// Fields of a cell, bytes.
 constexpr std::int64_t bytes_of_fields = 43;
-
-/// Vectors one after another: rows of a dataset. Eigen's fixed vectors of doubles have no padding.
-template <class V>
-std::span<const double> flat(const std::vector<V>& vectors) {
-    static_assert(sizeof(V) == sizeof(double) * V::SizeAtCompileTime);
-    return {reinterpret_cast<const double*>(vectors.data()), vectors.size() * V::SizeAtCompileTime};
-}
-
-std::vector<double> rotations_of(const std::vector<Rotation<2>>& rotations) {
-    std::vector<double> angles;
-    angles.reserve(rotations.size());
-    for (const Rotation<2>& rotation : rotations) angles.push_back(rotation.angle);
-    return angles;
-}
-
-std::vector<double> rotations_of(const std::vector<Rotation<3>>& rotations) {
-    std::vector<double> parts;
-    parts.reserve(4 * rotations.size());
-    for (const Rotation<3>& rotation : rotations)
-        parts.insert(parts.end(), {rotation.q.w(), rotation.q.x(), rotation.q.y(), rotation.q.z()});
-    return parts;
-}
 
 /// Contacts, column by column.
 struct ContactColumns {

@@ -61,14 +61,6 @@ std::array<double, 3> energies_in(const Scene<d>& scene, const Region<d>* region
 
 }  // namespace
 
-bool Beat::reached(double time, double slack) {
-    if (every <= 0) return true;
-    if (time < every * static_cast<double>(next) - slack) return false;
-    // Beats a billion times shorter than a step are counted no further than a number goes, and none is missed for it.
-    next = static_cast<std::int64_t>(std::min(std::floor((time + slack) / every), 9e18)) + 1;
-    return true;
-}
-
 template <int d>
 std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
                                     const std::vector<std::string>& joints) {
@@ -221,16 +213,23 @@ void Measurements<d>::begin() {
 }
 
 template <int d>
-void Measurements<d>::resume(const Lengths& lengths, const MeasurementState& state) {
+void Measurements<d>::resume(const State& state) {
     recall(state);
+    const State lengths = state.part("lengths");
     for_each_file(*this, [&](LineFile& file) {
-        const auto found = std::find_if(lengths.begin(), lengths.end(),
-                                        [&](const auto& one) { return one.first == file.name(); });
-        if (found == lengths.end())
+        if (!lengths.numbers.contains(file.name()))
             fail("checkpoint", "it does not say how long " + file.name() + " was",
                  "resume into another folder with --output DIR");
-        file.resume(found->second);
+        std::int64_t length = 0;
+        detail::Recall{lengths}(file.name().c_str(), length);
+        file.resume(length);
     });
+}
+
+template <int d>
+void Measurements<d>::resume_elsewhere(const State& state) {
+    recall(state);
+    begin();
 }
 
 template <int d>
@@ -386,67 +385,57 @@ void Measurements<d>::write_table(Table& table, const StepRecord& record, const 
 }
 
 template <int d>
-typename Measurements<d>::Lengths Measurements<d>::lengths() const {
-    Lengths lengths;
-    for_each_file(*this, [&](const LineFile& file) { lengths.emplace_back(file.name(), file.length()); });
-    return lengths;
-}
-
-template <int d>
 std::vector<std::string> Measurements<d>::file_names() const {
     std::vector<std::string> names;
-    for (const auto& [name, length] : lengths()) names.push_back(name);
+    for_each_file(*this, [&](const LineFile& file) { names.push_back(file.name()); });
     return names;
 }
 
 template <int d>
-MeasurementState Measurements<d>::state() const {
-    MeasurementState state;
-    state.counts = {beat_.next,     sum_.steps,  sum_.iterations, static_cast<std::int64_t>(status_),
-                    last_.contacts, last_.active};
-    state.sums = {sum_.worst_residual,
-                  sum_.worst_overlap,
-                  sum_.work.contacts,
-                  sum_.work.held,
-                  sum_.work.scheme,
-                  last_.time,
-                  last_.h,
-                  last_.energy.kinetic,
-                  last_.energy.potential,
-                  sum_.work.joints,
-                  sum_.worst_shift_error};
-    for (const Table& table : tables_) {
-        state.counts.push_back(table.beat.next);
-        state.sums.push_back(table.last_time);
-        state.sums.insert(state.sums.end(), table.last_drained.begin(), table.last_drained.end());
-    }
+template <class Self, class F>
+void Measurements<d>::each_number_of_steps(Self& self, F&& f) {
+    each_number(self.beat_, f);
+    f("steps", self.sum_.steps);
+    f("iterations", self.sum_.iterations);
+    f("status", self.status_, static_cast<std::int64_t>(Status::invalid));
+    f("worst_residual", self.sum_.worst_residual);
+    f("worst_overlap", self.sum_.worst_overlap);
+    f("worst_shift_error", self.sum_.worst_shift_error);
+    f("work/contacts", self.sum_.work.contacts);
+    f("work/held", self.sum_.work.held);
+    f("work/scheme", self.sum_.work.scheme);
+    f("work/joints", self.sum_.work.joints);
+    f("last/contacts", self.last_.contacts);
+    f("last/active", self.last_.active);
+    f("last/time", self.last_.time);
+    f("last/h", self.last_.h);
+    f("last/kinetic", self.last_.energy.kinetic);
+    f("last/potential", self.last_.energy.potential);
+}
+
+template <int d>
+State Measurements<d>::state() const {
+    State state, steps;
+    each_number_of_steps(*this, detail::Keep{steps});
+    state.put("steps", steps);
+    for (const Table& table : tables_) state.put(table.group(), state_of(table));
+    State lengths;
+    for_each_file(*this,
+                  [&](const LineFile& file) { detail::Keep{lengths}(file.name().c_str(), file.length()); });
+    state.put("lengths", lengths);
     return state;
 }
 
 template <int d>
-void Measurements<d>::recall(const MeasurementState& state) {
-    constexpr std::size_t own_counts = 6, own_sums = 11;
-    if (state.counts.size() != own_counts + tables_.size() ||
-        state.sums.size() != own_sums + tables_.size() * (1 + sinks_.size()) || state.counts[3] < 0 ||
-        state.counts[3] > static_cast<int>(Status::invalid))
-        fail("checkpoint", "it does not hold what the measurements of this scene need to go on",
-             "run the scene again");
-    auto count = state.counts.begin();
-    auto sum = state.sums.begin();
-    beat_.next = *count++;
-    sum_.steps = *count++;
-    sum_.iterations = *count++;
-    status_ = static_cast<Status>(*count++);
-    last_.contacts = static_cast<Index>(*count++);
-    last_.active = static_cast<Index>(*count++);
-    for (double* x : {&sum_.worst_residual, &sum_.worst_overlap, &sum_.work.contacts, &sum_.work.held,
-                      &sum_.work.scheme, &last_.time, &last_.h, &last_.energy.kinetic,
-                      &last_.energy.potential, &sum_.work.joints, &sum_.worst_shift_error})
-        *x = *sum++;
+void Measurements<d>::recall(const State& state) {
+    const State steps = state.part("steps");
+    each_number_of_steps(*this, detail::Recall{steps});
     for (Table& table : tables_) {
-        table.beat.next = *count++;
-        table.last_time = *sum++;
-        for (double& mass : table.last_drained) mass = *sum++;
+        const State kept = state.part(table.group());
+        drystone::recall(kept, table);
+        if (table.last_drained.size() != sinks_.size())
+            kept.refuse("last_drained", fmt::format("holds {} numbers for {} sinks",
+                                                    table.last_drained.size(), sinks_.size()));
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "drystone/grains/heap.hpp"
+#include "drystone/run/beat.hpp"
 #include "drystone/run/output_plan.hpp"
 #include "drystone/run/simulate.hpp"
 
@@ -13,14 +14,6 @@
 #include <utility>
 
 namespace drystone {
-
-/// Times k * every, k = 1, 2, ...: says when one has been reached. every = 0: at every call.
-struct Beat {
-    double every = 0;
-    std::int64_t next = 1;  ///< which one is next: part of a checkpoint
-    /// `slack`: as near as this counts as reached; a sum of steps misses by rounding.
-    bool reached(double time, double slack);
-};
 
 /// Names and units of the columns of a quantity, without those of the profile. `sinks`, `joints`: their names, for
 /// discharge and joint.
@@ -47,17 +40,9 @@ private:
     std::int64_t length_ = 0;
 };
 
-/// What is kept between lines, in an order that Measurements alone knows: part of a checkpoint.
-struct MeasurementState {
-    std::vector<std::int64_t> counts;
-    std::vector<double> sums;
-};
-
 template <int d>
 class Measurements {
 public:
-    using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
-
     /// Opens nothing yet. `sinks`, `joints`: names of the scene's.
     Measurements(const std::filesystem::path& folder, const OutputPlan& plan,
                  std::vector<MeasureTable<d>> tables, std::vector<std::string> sinks,
@@ -65,10 +50,10 @@ public:
 
     /// Begins new files.
     void begin();
-    /// Goes on with files that were so long, in this state.
-    void resume(const Lengths& lengths, const MeasurementState& state);
-    /// The state alone: for files that begin anew (a run that is resumed into another folder); call begin() too.
-    void recall(const MeasurementState& state);
+    /// Goes on with the files as they were in this state.
+    void resume(const State& state);
+    /// Goes on with the state, in files that begin anew: for a run that is resumed into another folder.
+    void resume_elsewhere(const State& state);
 
     /// To be called after each step: writes what is due.
     void add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
@@ -78,9 +63,8 @@ public:
     /// Writes the line of steps.csv for the steps since the last one.
     void flush();
 
-    /// Bytes of each file.
-    [[nodiscard]] Lengths lengths() const;
-    [[nodiscard]] MeasurementState state() const;
+    /// What is kept between lines, and how long each file is: part of a checkpoint.
+    [[nodiscard]] State state() const;
     /// Names of all files: what an earlier run of the same scene left behind.
     [[nodiscard]] std::vector<std::string> file_names() const;
 
@@ -91,10 +75,23 @@ private:
         std::optional<LineFile> lines, profile;
         double last_time = 0;              // of the last line, s; for rates
         std::vector<double> last_drained;  // by sink, kg
+
+        /// Of its state: no two tables write the same file.
+        [[nodiscard]] std::string group() const { return "tables/" + files_of(plan).front(); }
+        template <class Self, class F>
+        requires std::same_as<std::remove_const_t<Self>, Table>
+        friend void each_number(Self& table, F&& f) {
+            each_number(table.beat, f);
+            f("last_time", table.last_time);
+            f("last_drained", table.last_drained);
+        }
     };
     void write_table(Table& table, const StepRecord& record, const Scene<d>& scene,
                      const StepMemory<d>& memory, const FeedState& feed);
-    /// All files in the order of lengths().
+    void recall(const State& state);
+    /// What is kept for the next line of steps.csv.
+    template <class Self, class F>
+    static void each_number_of_steps(Self& self, F&& f);
     template <class Self, class F>
     static void for_each_file(Self& self, F&& f);
 

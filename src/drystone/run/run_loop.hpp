@@ -29,16 +29,17 @@ inline void check_step(const StepRecord& record, const RunOptions& options, doub
 }
 
 /// `choose(h)`: the length of the next step, at most h, where steps adapt. `feed(h)`: grains come and go before a step of that length.
-/// `step(options)`: makes one.
-template <int d, class Choose, class Feed, class Step>
+/// `step(options)`: makes one. `energy()`: of all bodies, now.
+template <int d, class Choose, class Feed, class Step, class EnergyNow>
 void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
               const StepMemory<d>& memory, RunProgress& progress, const Observer<d>& observe, Choose&& choose,
-              Feed&& feed, Step&& step) {
+              Feed&& feed, Step&& step, EnergyNow&& energy) {
     const bool adapts = options.step.displacement > 0;
     const bool stops = options.stop.kinetic_below || options.stop.window;
     StepOptions stepping = options.step;
     stepping.account = stepping.account || stops;  // the rule looks at energies
     progress.stopped = StopReason::none;
+    if (!progress.balance.begun) progress.balance.start(energy());
     while (!options.reached_end(scene.time)) {
         const double begin = scene.time;
         if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
@@ -52,6 +53,7 @@ void run_loop(const Scene<d>& scene, const RunOptions& options, const Feeds<d>& 
         if (!feeds.empty() && record.h < stepping.h)
             take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);
         progress.summary.add(record);
+        progress.balance.add(record);
         if (stops)
             progress.stopped =
                 should_stop(options.stop, record.time, record.h, record.energy.kinetic, progress.stop);

@@ -49,6 +49,27 @@ void RunSummary::add(const StepRecord& record) {
     seconds.account += record.seconds.account;
 }
 
+State state_of(const RunProgress& progress) {
+    State state = state_of(progress.summary);
+    state.put("balance", state_of(progress.balance));
+    state.put("feed", state_of(progress.feed));
+    state.put("stop", state_of(progress.stop));
+    state.numbers["stopped"] = std::vector{static_cast<std::int64_t>(progress.stopped)};
+    return state;
+}
+
+void recall(const State& state, RunProgress& progress) {
+    RunSummary& s = progress.summary;
+    recall(state, s);
+    recall(state.part("balance"), progress.balance);
+    recall(state.part("feed"), progress.feed);
+    recall(state.part("stop"), progress.stop);
+    detail::Recall{state}("stopped", progress.stopped, static_cast<std::int64_t>(StopReason::steady));
+    if (s.infeasible > s.unsolved || s.unsolved > s.steps || s.forces_missed > s.steps ||
+        s.frozen > s.steps || s.jumps > s.steps)
+        state.refuse("steps", "is less than the number of steps of one kind");
+}
+
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
               RunProgress& progress, const Observer<d>& observe) {
@@ -61,7 +82,8 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
             // What the step remembers of neighbours is of the old grains then.
             if (change.any()) memory.neighbours.valid = false;
         },
-        [&](const StepOptions& stepping) { return step(scene, stepping, memory); });
+        [&](const StepOptions& stepping) { return step(scene, stepping, memory); },
+        [&] { return energy_of(scene); });
 }
 
 template void simulate(Scene<2>&, const RunOptions&, const Feeds<2>&, StepMemory<2>&, RunProgress&,

@@ -3,6 +3,8 @@
 
 #include "drystone/grains/feed.hpp"
 #include "drystone/grains/step.hpp"
+#include "drystone/run/balance.hpp"
+#include "drystone/run/state.hpp"
 #include "drystone/run/stop.hpp"
 
 #include <algorithm>
@@ -47,13 +49,44 @@ struct RunSummary {
     void add(const StepRecord& record);
 };
 
+/// All but the seconds of the computer.
+template <class Self, class F>
+requires std::same_as<std::remove_const_t<Self>, RunSummary>
+void each_number(Self& s, F&& f) {
+    f("steps", s.steps);
+    f("unsolved", s.unsolved);
+    f("infeasible", s.infeasible);
+    f("frozen", s.frozen);
+    f("worst_shift_error", s.worst_shift_error);
+    f("worst_closing", s.worst_closing);
+    f("forces_missed", s.forces_missed);
+    f("worst_residual", s.worst_residual);
+    f("worst_velocity", s.worst_velocity);
+    f("jumps", s.jumps);
+    f("worst_jump", s.worst_jump);
+    f("last_overlap", s.last_overlap);
+    f("last_allowance", s.last_allowance);
+    f("worst_overlap", s.worst_overlap);
+    f("worst_relative_overlap", s.worst_relative_overlap);
+    f("iterations", s.iterations);
+    f("work/contacts", s.work.contacts);
+    f("work/joints", s.work.joints);
+    f("work/held", s.work.held);
+    f("work/scheme", s.work.scheme);
+    f("fed_energy", s.fed_energy);
+}
+
 /// What a run keeps from step to step beside the scene and the memory of the step: part of a checkpoint.
 struct RunProgress {
     RunSummary summary;
+    EnergyBalance balance;
     FeedState feed;
     StopState stop;
     StopReason stopped = StopReason::none;
 };
+State state_of(const RunProgress& progress);
+/// Throws Error, with the name of the number, where the state is none that a run could have had.
+void recall(const State& state, RunProgress& progress);
 
 /// Called after each step; false ends the run.
 template <int d>

@@ -1,8 +1,10 @@
 // When a run ends before its time.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace drystone {
 
@@ -23,6 +25,16 @@ struct StopState {
     double sum = 0, weight = 0;  ///< of the present window: kinetic energy times h, h
     double last_mean = -1;       ///< of the window before, J; -1: none
 };
+
+template <class Self, class F>
+requires std::same_as<std::remove_const_t<Self>, StopState>
+void each_number(Self& s, F&& f) {
+    f("calm_since", s.calm_since);
+    f("begin", s.begin);
+    f("sum", s.sum);
+    f("weight", s.weight);
+    f("last_mean", s.last_mean);
+}
 
 enum class StopReason : std::uint8_t { none, calm, steady };
 

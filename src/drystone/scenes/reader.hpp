@@ -1,7 +1,7 @@
 // What the parts of the scene reader share. Not for use outside scene_*.cpp.
 #pragma once
 
-#include "drystone/base/random.hpp"
+#include "drystone/bodies/random.hpp"
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/table.hpp"
 

@@ -137,6 +137,7 @@ private:
     /// The frame that components of block i are in.
     [[nodiscard]] ContactFrame frame(Index i) const;
     [[nodiscard]] ContactFrame frame_of_rows(Index i) const;
+    [[nodiscard]] Geometry geometry_of_rows(Index i) const;
     [[nodiscard]] double inverse_inertia(Index line, const Eigen::Vector3d& arm, const Eigen::Vector3d& e,
                                          const Eigen::Vector3d& f) const;
     template <class Contact>

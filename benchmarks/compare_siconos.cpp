@@ -2,10 +2,10 @@
 //
 //     compare_siconos [FILE] [repetitions = 5]
 //
-// FILE is a problem in FCLib's layout; without one it is packings/spheres2000_global.hdf5 of the data folder (DRYSTONE_DATA).
-// Drystone's time contains all its set-up: checking the data, the Delassus operator, the tiling. Siconos is given its matrix
-// ready made. Reading the file counts for neither. Both answers are judged by Drystone's referee, and by its own computation of
-// Siconos' measure.
+// FILE is a problem in FCLib's layout; without one it is packings/spheres2000_global.hdf5 of the data folder
+// (DRYSTONE_DATA). Drystone's time contains all its set-up: checking the data, the Delassus operator, the tiling.
+// Siconos is given its matrix ready made. Reading the file counts for neither. Both answers are judged by Drystone's
+// referee, and by its own computation of Siconos' measure.
 #include "common/siconos_nsgs.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"

@@ -1,9 +1,10 @@
-// What the forces of the elastic limit cost beside the step's own solve: settled spheres, friction 0.5, exact Coulomb, one thread.
+// What the forces of the elastic limit cost beside the step's own solve: settled spheres, friction 0.5, exact Coulomb,
+// one thread.
 //
 //     elastic_limit [SPHERES] [TOLERANCE]        default 30000 (some 10^5 contacts) 1e-4, of the step's solve
 //
-// Last line: ratio R missed N    (seconds of the elastic limit over those of the step's solve; steps in which it was not found to ten times
-// the tolerance).
+// Last line: ratio R missed N    (seconds of the elastic limit over those of the step's solve; steps in which it was
+// not found to ten times the tolerance).
 #include "common/settled.hpp"
 
 #include <fmt/format.h>

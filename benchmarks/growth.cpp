@@ -1,4 +1,5 @@
-// How cost and memory grow: 20 steps of a settling box, time per contact at a large size over that at 10^4 grains, and bytes per grain.
+// How cost and memory grow: 20 steps of a settling box, time per contact at a large size over that at 10^4 grains, and
+// bytes per grain.
 //
 //     growth [spheres|polyhedra] [COUNT]       default spheres 1000000; polyhedra 100000
 //

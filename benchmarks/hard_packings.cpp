@@ -2,8 +2,9 @@
 //
 //     hard_packings [--tolerance 1e-6] [--seconds 600] [--siconos-seconds 60]
 //
-// The tolerance is the referee's; the limits are per packing, and 0 seconds leave Siconos out. Siconos aims at the same number in its
-// own measure, which is looser. The files are packings/spheres2000_mu*_p*.hdf5 of the data folder (DRYSTONE_DATA).
+// The tolerance is the referee's; the limits are per packing, and 0 seconds leave Siconos out. Siconos aims at the same
+// number in its own measure, which is looser. The files are packings/spheres2000_mu*_p*.hdf5 of the data folder
+// (DRYSTONE_DATA).
 #include "common/siconos_nsgs.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/problems/problem_file.hpp"

@@ -1,7 +1,9 @@
-// Settles spheres (sizes within 10 %, friction 0.5) and writes the contact problem of one more step, with no start, as a problem file.
+// Settles spheres (sizes within 10 %, friction 0.5) and writes the contact problem of one more step, with no start, as
+// a problem file.
 //
 //     make_settled FILE cube GRAINS [SEED (7)]            between walls, as high as wide
-//     make_settled FILE column LAYERS [SEED (7)] [SIDE (10)]   SIDE x SIDE grains a layer, periodic sides: 25 layers settle to 17 diameters
+//     make_settled FILE column LAYERS [SEED (7)] [SIDE (10)]   SIDE x SIDE grains a layer, periodic sides: 25 layers
+//     settle to 17 diameters
 //
 // Last line: contacts N.
 #include "common/settled.hpp"
@@ -41,7 +43,8 @@ int main(int argc, char** argv) {
         options.solve.solver = BriefOptions::strict();
         constexpr int steps = 20;  // friction takes hold
         for (int k = 0; k < steps; ++k) {
-            // What the steps before left of overlaps (1e-7 radii and more) would be pushed out: many times the weight, in a jammed packing.
+            // What the steps before left of overlaps (1e-7 radii and more) would be pushed out: many times the weight,
+            // in a jammed packing.
             if (k == steps - 1) options.drift = Drift::clamp;
             const StepRecord record = step(scene, options, memory);
             if (k % 5 == 4)

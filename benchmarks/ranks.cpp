@@ -1,17 +1,20 @@
-// One simulation on several ranks: seconds and memory, messages and bytes, and the exchange of a sweep beside plain MPI.
+// One simulation on several ranks: seconds and memory, messages and bytes, and the exchange of a sweep beside plain
+// MPI.
 //
 //     mpirun -n N ranks [--spheres S] [--steps K] [--weak] [--mode exact|split] [--threads T] [--slabs] [--json FILE]
 //
-// The box of `growth`: S spheres (with --weak: S for each rank, in a box that grows so that parts stay cubes) on a lattice, nearly touching,
-// that begin to settle. `ranks_table.py` runs this on several numbers of ranks and compares; docs/scaling.md says what for.
+// The box of `growth`: S spheres (with --weak: S for each rank, in a box that grows so that parts stay cubes) on a
+// lattice, nearly touching, that begin to settle. `ranks_table.py` runs this on several numbers of ranks and compares;
+// docs/scaling.md says what for.
 //
 // Last line: seconds_per_step T bytes_per_sphere B exchange_ratio R
 #include "common/noise.hpp"
 #include "common/settled.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
-#include "drystone/distributed/step.hpp"
-#include "drystone/grains/step_parts.hpp"
+#include "drystone/distributed/part.hpp"
+#include "drystone/run/simulate.hpp"
+#include "drystone/world/stages.hpp"
 #include "ranks_exchange.hpp"
 
 #include <CLI/CLI.hpp>
@@ -46,7 +49,8 @@ struct Lattice {
     Index count;
 };
 
-/// Strong: the cube that `growth` fills. Weak: one cube for each rank, side by side as a bisection of the longest side would cut them.
+/// Strong: the cube that `growth` fills. Weak: one cube for each rank, side by side as a bisection of the longest side
+/// would cut them.
 Lattice choose_lattice(const Settings& settings, int ranks) {
     const auto side = static_cast<Index>(std::max(1.0, std::round(std::cbrt(settings.spheres))));
     Lattice lattice{{side, side, side}, settings.spheres};
@@ -58,7 +62,8 @@ Lattice choose_lattice(const Settings& settings, int ranks) {
     return lattice;
 }
 
-/// Spheres [first, last) of box_of_grains() (common/settled.hpp), with the ids that they have among all, and the walls with the first.
+/// Spheres [first, last) of box_of_grains() (common/settled.hpp), with the ids that they have among all, and the walls
+/// with the first.
 Scene<3> box_of_spheres(const Lattice& lattice, Index first, Index last) {
     const Noise noise(7);
     constexpr double diameter = 0.0981, spacing = 1.11 * diameter;
@@ -198,7 +203,7 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
     team.barrier();
     const std::array<Traffic, talks> before = traffic();
     const double cpu = cpu_seconds();
-    const StepRecord record = step(scene, options, memory, part);
+    const StepRecord record = step(scene, options, memory, &part);
     const std::array<Traffic, talks> after = traffic();
     const StepSeconds& s = record.seconds;
     StepFigures here{.seconds = {s.free, s.detect, s.assemble, s.solve, s.integrate, s.account},
@@ -213,8 +218,8 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
 
 // --- The exchange of one sweep ---------------------------------------------------------------------------
 
-/// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone; r is its start. False where
-/// the next step would make parts anew.
+/// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone; r is its start.
+/// False where the next step would make parts anew.
 bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memory, Part<3>& part, Vector& r) {
     const int threads = resolve_threads(options.solve.threads);
     DetectOptions detecting = options.detect;
@@ -261,7 +266,8 @@ ExchangeFigures time_exchange(const Settings& settings, const StepMemory<3>& mem
     const int threads = resolve_threads(settings.threads);
     ExchangeFigures figures;
 
-    // Sweeps with everything, and with ranks that say nothing to each other (their results are of no use, their time is).
+    // Sweeps with everything, and with ranks that say nothing to each other (their results are of no use, their time
+    // is).
     Exchange silent = exchange;
     silent.start = [&](double* /*data*/, int stride, Index /*colour*/) { figures.stride = stride; };
     silent.finish = [](double* /*data*/, int /*stride*/, Index /*colour*/) {};
@@ -335,7 +341,8 @@ void describe(const StepMemory<3>& memory, const Part<3>& part, PlanFigures& her
 
 // --- The report ------------------------------------------------------------------------------------------
 
-/// Work of the busiest rank, colour by colour, over the mean: how much longer a sweep takes if everybody waits after each colour.
+/// Work of the busiest rank, colour by colour, over the mean: how much longer a sweep takes if everybody waits after
+/// each colour.
 double colour_imbalance(const std::vector<PlanFigures>& ranks) {
     double slowest = 0, mean = 0;
     for (std::size_t c = 0; c < most_colours; ++c) {
@@ -483,7 +490,7 @@ int run(const Settings& settings, const Communicator& team) {
             own_nothing_yet(scene, part);
         }
         StepMemory<3> memory;
-        for (int k = 0; k < settings.warm_up; ++k) step(scene, options, memory, part);
+        for (int k = 0; k < settings.warm_up; ++k) step(scene, options, memory, &part);
         here.peak = std::max(here.peak, peak_memory());
         malloc_trim(0);
         forget_peak();
@@ -505,14 +512,15 @@ int run(const Settings& settings, const Communicator& team) {
         imbalance = part.imbalance;
         if (round + 1 < settings.repeat) continue;
         Vector start;
-        // Where grains are so fast that every step makes parts anew, they are stopped: what follows is about messages alone.
+        // Where grains are so fast that every step makes parts anew, they are stopped: what follows is about messages
+        // alone.
         for (int tries = 0; !make_plan(scene, options, memory, part, start); ++tries) {
             if (tries > 2) {
                 std::fill(scene.bodies.velocity.begin(), scene.bodies.velocity.end(), Vec<3>::Zero());
                 std::fill(scene.bodies.spin.begin(), scene.bodies.spin.end(), Spin<3>::Zero());
             }
             if (tries == 20) fail("ranks", "parts are made anew at every step", "take fewer --steps");
-            step(scene, options, memory, part);
+            step(scene, options, memory, &part);
         }
         describe(memory, part, here);
         exchange = time_exchange(settings, memory, part, start);

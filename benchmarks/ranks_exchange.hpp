@@ -39,7 +39,8 @@ inline std::vector<double> medians(const Communicator& team, int repetitions,
     return result;
 }
 
-/// The same bytes to the same ranks, colour by colour, from and to buffers that are ready: the least that MPI can be asked for.
+/// The same bytes to the same ranks, colour by colour, from and to buffers that are ready: the least that MPI can be
+/// asked for.
 class PlainExchange {
 public:
     PlainExchange(const Communicator& team, std::span<const Channel> colours, int stride) : team_(team) {

@@ -1,9 +1,10 @@
-// 10,000 settled spheres in a box, friction 0.5, step 1e-3 s: seconds per step on one thread at a referee residual of 1e-4.
+// 10,000 settled spheres in a box, friction 0.5, step 1e-3 s: seconds per step on one thread at a referee residual of
+// 1e-4.
 //
 //     spheres_10k [COUNT] [STEPS] [TOLERANCE]       default 10000 50 1e-4
 //
-// Last line: seconds_per_step S residual R penetration P   (the worst residual; the largest overlap in diameters). CPU seconds. For Chrono's
-// figures on the same task see docs/measured.md.
+// Last line: seconds_per_step S residual R penetration P   (the worst residual; the largest overlap in diameters). CPU
+// seconds. For Chrono's figures on the same task see docs/measured.md.
 #include "common/settled.hpp"
 
 #include <fmt/format.h>

@@ -2,10 +2,11 @@
 //
 //     step_over_sweeps [count = 1000000] [pairs = 3]
 //
-// The settling box of `growth`, spheres. Once there are two contacts a sphere, steps on two threads and on one take turns, `pairs` of them; after each
-// step its sweeps are run again on its own problem, from its own start, without momentum, looks at the residual or anything else; and once more with their
-// momentum, which a step's sweeps have: it reads and writes impulses and bodies of the sweep before. All in one run, since the machine may be shared. The same bits
-// come out on any number of threads.
+// The settling box of `growth`, spheres. Once there are two contacts a sphere, steps on two threads and on one take
+// turns, `pairs` of them; after each step its sweeps are run again on its own problem, from its own start, without
+// momentum, looks at the residual or anything else; and once more with their momentum, which a step's sweeps have: it
+// reads and writes impulses and bodies of the sweep before. All in one run, since the machine may be shared. The same
+// bits come out on any number of threads.
 //
 // Last line: ratio R (on two threads)
 #include "common/settled.hpp"

@@ -2,14 +2,15 @@
 //
 //     sweep_rate [contacts = 100000] [repetitions = 15]
 //
-// The memory traffic of one update is the packed contact, read once, and the impulse, read and written; bodies are shared by
-// neighbours and stay in the cache. The copy bandwidth counts the bytes read and the bytes written, as STREAM does. It is
-// measured twice: on arrays that no cache holds, and on arrays that together are as large as the data of a sweep. The
-// second one is the fair ceiling, because with 10^5 contacts a large last-level cache holds everything, and is the one that
-// bandwidth_fraction uses: (updates per second x bytes per update) / (bytes per second of the copy of that size).
-// The machine may be shared, so every figure is the best of several repetitions, taken in turn.
+// The memory traffic of one update is the packed contact, read once, and the impulse, read and written; bodies are
+// shared by neighbours and stay in the cache. The copy bandwidth counts the bytes read and the bytes written, as STREAM
+// does. It is measured twice: on arrays that no cache holds, and on arrays that together are as large as the data of a
+// sweep. The second one is the fair ceiling, because with 10^5 contacts a large last-level cache holds everything, and
+// is the one that bandwidth_fraction uses: (updates per second x bytes per update) / (bytes per second of the copy of
+// that size). The machine may be shared, so every figure is the best of several repetitions, taken in turn.
 //
-// Also: a heap of 10,000 spheres of which two are tied by a hinge, beside the same heap without it. hinge_keeps is the rate with it over the one without.
+// Also: a heap of 10,000 spheres of which two are tied by a hinge, beside the same heap without it. hinge_keeps is the
+// rate with it over the one without.
 #include "common/packing.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/solve/gauss_seidel.hpp"

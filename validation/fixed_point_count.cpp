@@ -1,10 +1,12 @@
-// Passes of the fixed point around the convex problem, counted with the stopping test of Bloch and Lefebvre-Lepot (2023), sections 2.4 and
-// 3.3.2: |s' - s| / (|s| + 1) <= 1e-2 for the vector s of the tangential speeds of all constraints. Prints one line of JSON.
+// Passes of the fixed point around the convex problem, counted with the stopping test of Bloch and Lefebvre-Lepot
+// (2023), sections 2.4 and 3.3.2: |s' - s| / (|s| + 1) <= 1e-2 for the vector s of the tangential speeds of all
+// constraints. Prints one line of JSON.
 //
 //     fixed_point_count SCENE.toml zero|before all|each [STEPS]
 //
-// The paper says neither where s starts nor how the test, written for one contact, reads for many. zero, before: s starts each step from
-// zero or from that of the step before. all, each: Euclidean norms of the whole s, or the test for each constraint by itself.
+// The paper says neither where s starts nor how the test, written for one contact, reads for many. zero, before: s
+// starts each step from zero or from that of the step before. all, each: Euclidean norms of the whole s, or the test
+// for each constraint by itself.
 #include "drystone/base/timer.hpp"
 #include "drystone/contact/tiling.hpp"
 #include "drystone/contact/warm_start.hpp"

@@ -1,5 +1,5 @@
-// Projected gradients with the variables, the step and the stopping test of Bloch and Lefebvre-Lepot (2023), section 3.3.1, on a scene
-// of spheres without friction. Prints one line of JSON.
+// Projected gradients with the variables, the step and the stopping test of Bloch and Lefebvre-Lepot (2023), section
+// 3.3.1, on a scene of spheres without friction. Prints one line of JSON.
 //
 //     gradients SCENE.toml pgd|apgd|apgd-as|apgd-ar|apgd-asr [STEPS]
 //

@@ -1,5 +1,5 @@
-// The local contact laws of Barboteu and Dumont (2017) inside one Gauss-Seidel loop, with their one stopping test (eq. 42 there), on a
-// scene of spheres without friction. Prints one line of JSON.
+// The local contact laws of Barboteu and Dumont (2017) inside one Gauss-Seidel loop, with their one stopping test (eq.
+// 42 there), on a scene of spheres without friction. Prints one line of JSON.
 //
 //     local_laws SCENE.toml sal|eal|sbp|ebp|pdas TOLERANCE [RHO] [STEPS]
 //
@@ -20,8 +20,8 @@ using namespace drystone::validation;
 
 constexpr int most_sweeps = 100'000;
 
-/// Gauss-Seidel over normal impulses, W formed. `holds`: the law leaves a velocity of its own at each contact (Newton, active set), which
-/// must agree with that of the impulses in the end; the Uzawa steps hold none.
+/// Gauss-Seidel over normal impulses, W formed. `holds`: the law leaves a velocity of its own at each contact (Newton,
+/// active set), which must agree with that of the impulses in the end; the Uzawa steps hold none.
 class Loop {
 public:
     Loop(const Delassus& W, const LocalOptions& options, bool holds)

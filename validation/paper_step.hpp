@@ -1,4 +1,5 @@
-// What the programs of this folder share: time steps taken apart, so that a paper's own solver and stopping test can stand in the middle.
+// What the programs of this folder share: time steps taken apart, so that a paper's own solver and stopping test can
+// stand in the middle.
 #pragma once
 
 #include "drystone/base/error.hpp"
@@ -24,7 +25,8 @@ struct PaperStep {
     Neighbours<3> neighbours;
 };
 
-/// Bloch and Lefebvre-Lepot (2023), section 3.3.1: all pairs closer than the largest radius are constraints, walls included.
+/// Bloch and Lefebvre-Lepot (2023), section 3.3.1: all pairs closer than the largest radius are constraints, walls
+/// included.
 inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& options, PaperStep& step) {
     double largest = 0;
     for (Index i = 0; i < scene.bodies.count(); ++i)

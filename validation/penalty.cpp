@@ -139,9 +139,9 @@ private:
         return scene_.law == SpringLaw::hooke ? s.stiffness : s.stiffness * std::sqrt(overlap);
     }
 
-    /// The longest stable step: symplectic Euler with a dashpot of beta times the stiffness needs l h (h + 2 beta) < 4 for the largest
-    /// eigenvalue l of stiffness by mass. l is bounded by twice that of each body with its neighbours held, and that by the sum of
-    /// those of its translation and rotation.
+    /// The longest stable step: symplectic Euler with a dashpot of beta times the stiffness needs l h (h + 2 beta) < 4
+    /// for the largest eigenvalue l of stiffness by mass. l is bounded by twice that of each body with its neighbours
+    /// held, and that by the sum of those of its translation and rotation.
     void choose_step() {
         translation_.assign(movers_.size(), Eigen::Matrix3d::Zero());
         rotation_.assign(movers_.size(), Eigen::Matrix3d::Zero());
@@ -263,8 +263,8 @@ private:
         }
     }
 
-    /// Symplectic Euler with drag. The slowest motion shows in Rayleigh's quotient of the velocities, once the faster ones have died
-    /// (Underwood 1983, adaptive dynamic relaxation).
+    /// Symplectic Euler with drag. The slowest motion shows in Rayleigh's quotient of the velocities, once the faster
+    /// ones have died (Underwood 1983, adaptive dynamic relaxation).
     void move(double drag) {
         double work = 0, energy = 0;
         for (std::size_t i = 0; i < movers_.size(); ++i) {

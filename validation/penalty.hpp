@@ -1,16 +1,17 @@
-// Grains with springs at their contacts, moved explicitly until they rest: the reference that forces of rigid grains are judged by
-// (Olsen and Kamrin 2018, section 8: their DEM). Apart from the library on purpose: it shares no code with the rigid step.
+// Grains with springs at their contacts, moved explicitly until they rest: the reference that forces of rigid grains
+// are judged by (Olsen and Kamrin 2018, section 8: their DEM). Apart from the library on purpose: it shares no code
+// with the rigid step.
 //
 // Law of a contact of overlap d and pair stiffness k, normal n from b to a, forces on a:
 //
 //     f_N = k d (Hooke) or k d^(3/2) (Hertz), plus a dashpot while it moves
 //     f_T = -k_T s,  k_T = ratio * f_N / d,  |f_T| <= mu f_N,  s the tangential stretch, which turns with the normal
 //
-// Positions are kept as displacements from the scene as given, and gaps are computed from those: an overlap of 1e-12 of a radius, which
-// stiff grains have, would drown in the rounding of the positions themselves.
+// Positions are kept as displacements from the scene as given, and gaps are computed from those: an overlap of 1e-12 of
+// a radius, which stiff grains have, would drown in the rounding of the positions themselves.
 //
-// Loading: gravity and the bodies' own forces grow together and smoothly from zero, slowly against the grains' slowest swing. With friction
-// the rest state depends on that path, and this is the one where all contacts load in proportion.
+// Loading: gravity and the bodies' own forces grow together and smoothly from zero, slowly against the grains' slowest
+// swing. With friction the rest state depends on that path, and this is the one where all contacts load in proportion.
 #pragma once
 
 #include "drystone/base/geometry.hpp"
@@ -25,8 +26,9 @@ enum class SpringLaw { hooke, hertz };
 /// What a slipping contact remembers.
 enum class Slider {
     history,       ///< the stretch that its force stands for; the rest is lost, as in a DEM
-    proportional,  ///< the whole stretch since the beginning, the force alone is cut: the same where loads grow in proportion (the
-                   ///< deformation theory of plasticity), and free of what the way to rest adds
+    /// the whole stretch since the beginning, the force alone is cut: the same where loads grow in proportion (the
+    /// deformation theory of plasticity), and free of what the way to rest adds
+    proportional,
 };
 
 /// Motion is small: the inertia keeps the axes and values of the scene as given.
@@ -65,18 +67,18 @@ struct PenaltyScene {
     double ratio = 0.8;         ///< k_T / k_N
     /// Gaps up to this, in radii, are those of touching balls placed with rounded coordinates: exactly zero.
     double rounding = 1e-9;
-    double skin =
-        0.1;  ///< pairs with a larger gap, in radii, never meet; a fault if balls move more than half of it
+    /// pairs with a larger gap, in radii, never meet; a fault if balls move more than half of it
+    double skin = 0.1;
 };
 
 struct PenaltyOptions {
     double scale = 1;               ///< all stiffnesses times this
     long long ramp_steps = 20'000;  ///< the load grows from zero to one in so many steps
     long long most_steps = 1'000'000;
-    double tolerance =
-        1e-12;  ///< of rest: largest unbalanced force of a body (torque by arm) over largest contact force
-    /// Of the contacts, in units of 2 sqrt(k m), the paper's. With memory, too large a one holds back what should slip, and too small a
-    /// one lets a large pile with friction flutter and leave its symmetric state.
+    /// of rest: largest unbalanced force of a body (torque by arm) over largest contact force
+    double tolerance = 1e-12;
+    /// Of the contacts, in units of 2 sqrt(k m), the paper's. With memory, too large a one holds back what should slip,
+    /// and too small a one lets a large pile with friction flutter and leave its symmetric state.
     double dashpot = 0.1;
     double drag = 0.1;  ///< on all bodies while the load grows, 1: critical for the slowest motion; then 1
     double fraction = 0.7;  ///< time step in units of the longest stable one (by a bound)
@@ -111,7 +113,8 @@ struct PenaltyResult {
     Index slipped = 0, sliding = 0;        ///< contacts that bear load at rest
 };
 
-/// Pairs of the scene that are nearer than the skin, undeformed, without forces. Faults name what is wrong with the scene.
+/// Pairs of the scene that are nearer than the skin, undeformed, without forces. Faults name what is wrong with the
+/// scene.
 std::vector<PenaltyContact> near_pairs(const PenaltyScene& scene);
 
 /// To rest from the scene as given, without load.

@@ -1,13 +1,13 @@
-// Checks the penalty reference against itself and against the limit of stiff springs, and prints what it found. Ends with 1 if a check
-// fails.
+// Checks the penalty reference against itself and against the limit of stiff springs, and prints what it found. Ends
+// with 1 if a check fails.
 //
 //     penalty_checks sample            closed forms, and pyramids of 5 along the base: seconds
 //     penalty_checks pyramid [ALONG]   without friction, Hooke, Hertz and two materials; 20 along the base: minutes
 //     penalty_checks friction [ALONG]  mu = 0.3 and 0.5, springs that remember: minutes for 20
 //
-// Columns: stiffness against the scene's; steps; seconds; unbalanced force; weight lost between spheres and base; asymmetry of the base
-// forces; difference of the base forces (Euclidean norm) and of the worst contact from the limit; contacts that bear load, slipped while
-// it grew, and are on their cones in the end.
+// Columns: stiffness against the scene's; steps; seconds; unbalanced force; weight lost between spheres and base;
+// asymmetry of the base forces; difference of the base forces (Euclidean norm) and of the worst contact from the limit;
+// contacts that bear load, slipped while it grew, and are on their cones in the end.
 #include "drystone/base/error.hpp"
 #include "penalty_limit.hpp"
 #include "penalty_scenes.hpp"
@@ -151,8 +151,8 @@ void frictionless(int along) {
     }
 }
 
-/// With friction, small enough for the limit: springs of the whole stretch converge to it with k, and those that remember come near,
-/// the nearer the slower the load grows.
+/// With friction, small enough for the limit: springs of the whole stretch converge to it with k, and those that
+/// remember come near, the nearer the slower the load grows.
 void frictional_limit(int along) {
     for (const double mu : {0.3, 0.5})
         for (const SpringLaw law : {SpringLaw::hooke, SpringLaw::hertz}) {

@@ -105,7 +105,8 @@ public:
                             entries_.emplace_back(at[p] + i, at[q] + j, full(6 * p + i, 6 * q + j));
                 }
         }
-        // A little stiffness to the ground holds what nothing else does; it does not enter the balance, so not the result.
+        // A little stiffness to the ground holds what nothing else does; it does not enter the balance, so not the
+        // result.
         for (std::size_t i = 0; i < first_.size(); ++i) {
             if (first_[i] < 0) continue;
             for (int j = 0; j < per_body_; ++j) {
@@ -262,7 +263,8 @@ PenaltyResult stiff_limit(const PenaltyScene& scene, const LimitOptions& options
         network.stiffness(u, false, K);
         fine = solve(K, network.symmetric(), r, step);
         if (!fine) break;
-        // Whole steps change the set of closed contacts and may raise the residual on the way; only where it explodes are they cut.
+        // Whole steps change the set of closed contacts and may raise the residual on the way; only where it explodes
+        // are they cut.
         double length = 1;
         for (int cut = 0; cut < 6; ++cut, length *= 0.5) {
             network.balance(u + length * step, next_r);

@@ -1,4 +1,5 @@
-// Forces of the elastic limit against springs (Olsen & Kamrin 2018) and in closed form. Prints JSON; validation/run uses it.
+// Forces of the elastic limit against springs (Olsen & Kamrin 2018) and in closed form. Prints JSON; validation/run
+// uses it.
 //
 //     unique_forces beam | pyramid [ALONG] | friction [ALONG]
 #include "drystone/base/error.hpp"

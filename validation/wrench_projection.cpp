@@ -1,6 +1,7 @@
 // Projects points on wrench cones: the drystone side of validation/wrench_projection.py.
 //
-// Each line of the input is "dimension mu rolling spinning x_0 x_1 ..."; each line of the output is the projection, to all digits.
+// Each line of the input is "dimension mu rolling spinning x_0 x_1 ..."; each line of the output is the projection, to
+// all digits.
 #include "drystone/cone/cone.hpp"
 
 #include <fmt/core.h>

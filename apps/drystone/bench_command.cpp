@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Solves shorter than this are done again, up to `most_repeats` times in all, and the fastest counts: the first may have
-/// paid for cold caches, and a profile shows factors.
+/// Solves shorter than this are done again, up to `most_repeats` times in all, and the fastest counts: the first may
+/// have paid for cold caches, and a profile shows factors.
 constexpr double short_solve = 0.05;
 constexpr int most_repeats = 3;
 

@@ -149,8 +149,8 @@ void tell_plan(const RunPlan<d>& plan) {
                               name_of(step.solve.law), step.solve.goal.tolerance));
 }
 
-/// Bytes of a run: bodies, and as many contacts as a dense packing has (6 per grain in space, 4 in the plane, each shared by two) or
-/// as there are now, with their candidates, blocks and warm start.
+/// Bytes of a run: bodies, and as many contacts as a dense packing has (6 per grain in space, 4 in the plane, each
+/// shared by two) or as there are now, with their candidates, blocks and warm start.
 template <int d>
 double estimated_bytes(const Scene<d>& scene, std::size_t contacts_now) {
     constexpr double n = body_velocities<d>;

@@ -12,7 +12,8 @@ struct CheckOptions {
     bool strict = false;  ///< warnings count as faults
 };
 
-/// The exit code: 0 if all scenes can be run, whatever was warned of; 1 if one has faults (with `strict`: or is warned of).
+/// The exit code: 0 if all scenes can be run, whatever was warned of; 1 if one has faults (with `strict`: or is warned
+/// of).
 int check_command(const CheckOptions& options);
 
 }  // namespace drystone::command

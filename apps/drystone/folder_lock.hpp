@@ -5,7 +5,8 @@
 
 namespace drystone::command {
 
-/// Held until it goes, and let go by the system however the program ends. Where a file system knows no locks there is none.
+/// Held until it goes, and let go by the system however the program ends. Where a file system knows no locks there is
+/// none.
 class FolderLock {
 public:
     /// Throws Error if another run holds it.

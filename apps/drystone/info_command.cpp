@@ -4,6 +4,7 @@
 #include "drystone/files/hdf5.hpp"
 #include "drystone/problems/problem_file.hpp"
 #include "drystone/results/checkpoint.hpp"
+#include "drystone/scenes/scene_file.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ Json info_of_scene(const std::string& path) {
 }
 
 Json info_of_checkpoint(const std::string& path) {
-    const Checkpoint checkpoint = read_checkpoint(path, DRYSTONE_VERSION);
+    const Checkpoint checkpoint = read_checkpoint(path, DRYSTONE_VERSION, plan_without_grains);
     Json object = {{"path", path}, {"kind", "checkpoint"}, {"program", checkpoint.program}};
     object["scene"] = checkpoint.files.scene.string();
     std::visit(

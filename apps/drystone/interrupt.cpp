@@ -13,7 +13,8 @@ namespace {
 volatile std::sig_atomic_t noted = 0;
 struct timespec first_time;  // written once, before `noted`
 
-/// The second signal ends the program; but not within half a second of the first: some who send one (timeout) send it to the process and to its group.
+/// The second signal ends the program; but not within half a second of the first: some who send one (timeout) send it
+/// to the process and to its group.
 extern "C" void note_signal(int number) {
     struct timespec now;
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -43,7 +44,8 @@ InterruptWatch::InterruptWatch() {
     for (const int number : signals) {
         struct sigaction before {};
         ::sigaction(number, nullptr, &before);
-        // nohup has it ignored, and means it. (So have shells SIGINT in jobs in the background, where a user may send it all the same.)
+        // nohup has it ignored, and means it. (So have shells SIGINT in jobs in the background, where a user may send
+        // it all the same.)
         if (number != SIGHUP || before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
     }
 }

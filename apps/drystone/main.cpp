@@ -4,6 +4,7 @@
 #include "check_command.hpp"
 #include "drystone/base/harmless.hpp"
 #include "drystone/base/parallel.hpp"
+#include "drystone/fields/fields.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/run/simulate.hpp"
 #include "info_command.hpp"
@@ -125,7 +126,8 @@ CLI::Option* add_word(CLI::App& command, const std::string& word, T& value, cons
     return command.add_option(word, value, what)->type_name("");
 }
 
-/// A number as a scene may hold it, too (Wanted in scenes/table.hpp). CLI11's own check lets nan pass and tells a range of 300 digits.
+/// A number as a scene may hold it, too (Wanted in scenes/table.hpp). CLI11's own check lets nan pass and tells a range
+/// of 300 digits.
 CLI::Validator number(bool zero, double most = most_number) {
     const auto check = [zero, most](const std::string& word) {
         double x = 0;
@@ -347,7 +349,8 @@ int run(int argc, char** argv, const Communicator* ranks) {
     return exit_misuse;
 }
 
-/// Of the three files that a program begins with, one that is closed would be opened again as a file of ours, and what is printed would go there.
+/// Of the three files that a program begins with, one that is closed would be opened again as a file of ours, and what
+/// is printed would go there.
 void open_standard_files() {
     for (int file = 0; file <= 2; ++file)
         if (fcntl(file, F_GETFD) == -1 && open("/dev/null", O_RDWR) != file) std::abort();

@@ -1,8 +1,9 @@
 #include "new_command.hpp"
 
 #include "drystone/base/read_file.hpp"
+#include "drystone/fields/fields.hpp"
+#include "drystone/fields/suggestion.hpp"
 #include "drystone/files/whole_file.hpp"
-#include "drystone/scenes/table.hpp"
 #include "run.hpp"
 #include "templates.hpp"
 

@@ -19,7 +19,8 @@ void make_folder(const fs::path& folder) {
         fail(folder.string(), "is not a folder and cannot be made", "give another --output");
 }
 
-/// Takes away the files in the folder whose name matches, and whose number (the first group), if there is one, is `first` or later.
+/// Takes away the files in the folder whose name matches, and whose number (the first group), if there is one, is
+/// `first` or later.
 void remove_files(const fs::path& folder, const std::regex& ours, std::int64_t first) {
     std::error_code error;
     std::vector<fs::path> old;
@@ -130,7 +131,8 @@ void Observers<d>::after_step(const Scene<d>& scene, const StepMemory<d>& memory
         write_next_frame(scene, &memory, record.h);
 }
 
-/// Tables of measurements are made by rank 0, to which the whole scene goes for it; steps.csv needs no more than the record.
+/// Tables of measurements are made by rank 0, to which the whole scene goes for it; steps.csv needs no more than the
+/// record.
 template <int d>
 void Observers<d>::measure(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
                            const RunProgress& progress) {

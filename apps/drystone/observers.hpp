@@ -37,7 +37,8 @@ public:
     Observers(std::filesystem::path folder, const RunPlan<d>& plan, const Shared<d>& shared = {});
     /// Makes the folder, takes away what an earlier run left in it, and writes the first frame.
     void begin(const Scene<d>& scene);
-    /// Goes on after so many steps. `same_folder`: what is in it of later steps is taken away; otherwise files begin anew there.
+    /// Goes on after so many steps. `same_folder`: what is in it of later steps is taken away; otherwise files begin
+    /// anew there.
     void resume(const State& state, std::int64_t steps, bool same_folder);
     void after_step(const Scene<d>& scene, const StepMemory<d>& memory, const StepRecord& record,
                     const RunProgress& progress);

@@ -22,7 +22,8 @@ constexpr double plot_left = 84, plot_top = 84, plot_width = 620, least_plot_hei
 constexpr double legend_left = plot_left + plot_width + 28, legend_step = 22, picture_width = 1040;
 constexpr double below_plot = 76;
 
-// Colours that readers with any colour vision can tell apart (Okabe and Ito), and strokes for what comes after the eighth.
+// Colours that readers with any colour vision can tell apart (Okabe and Ito), and strokes for what comes after the
+// eighth.
 constexpr std::array<const char*, 8> colours = {"#000000", "#0072b2", "#d55e00", "#009e73",
                                                 "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31"};
 constexpr std::array<const char*, 4> strokes = {"", "8 4", "2 3", "10 3 2 3"};

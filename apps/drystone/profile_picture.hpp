@@ -20,8 +20,8 @@ struct Profile {
 /// For each problem, seconds over the smallest that any line has; infinite where not solved. 1 is the best.
 std::vector<std::vector<double>> relative_times(const std::vector<ProfileLine>& lines);
 
-/// The picture as SVG: for each line the fraction of problems whose relative time is at most x, over x. Problems that no line
-/// solved count in the fraction, so that a line reaches 1 only if it solved everything.
+/// The picture as SVG: for each line the fraction of problems whose relative time is at most x, over x. Problems that
+/// no line solved count in the fraction, so that a line reaches 1 only if it solved everything.
 std::string draw_profile(const Profile& profile);
 
 /// Draws into a file. Error if it cannot be written.

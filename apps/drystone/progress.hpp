@@ -16,8 +16,8 @@ std::string padded(const std::string& text, std::size_t width);
 /// Columns of the terminal behind a file descriptor; `otherwise` if it is none.
 int terminal_columns(int descriptor, int otherwise);
 
-/// One line on stderr, redrawn in place at most 10 times a second. Does nothing if stderr is not a terminal or if it was
-/// made with `wanted` false, so that logs stay clean.
+/// One line on stderr, redrawn in place at most 10 times a second. Does nothing if stderr is not a terminal or if it
+/// was made with `wanted` false, so that logs stay clean.
 class ProgressLine {
 public:
     explicit ProgressLine(bool wanted);

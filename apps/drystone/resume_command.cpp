@@ -1,6 +1,7 @@
 #include "resume_command.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/scenes/scene_file.hpp"
 #include "rank_files.hpp"
 #include "run.hpp"
 
@@ -55,7 +56,8 @@ int resume_command(const ResumeOptions& options) {
         if (!fs::exists(file, error))
             fail(options.from, "holds no checkpoint.h5", "give the folder of a run, or run its scene again");
     }
-    Checkpoint checkpoint = read_checkpoint(file, DRYSTONE_VERSION, files_of(options.sitting.ranks));
+    Checkpoint checkpoint =
+        read_checkpoint(file, DRYSTONE_VERSION, plan_without_grains, files_of(options.sitting.ranks));
     if (checkpoint.program != DRYSTONE_VERSION && !options.sitting.quiet) {
         complain(fmt::format(
             "note: the checkpoint is of drystone {}, this is {}: results may differ in the last digits",

@@ -173,7 +173,8 @@ void check_threads(int wanted) {
     const int count = wanted > 0 ? wanted : offered_threads();
     if (count > most_threads)
         throw UsageError(fmt::format("{}: {}; give at most {}", field, count, most_threads));
-    // Limits on processes and memory differ from system to system: the only way to know is to try. A thread costs 20 microseconds.
+    // Limits on processes and memory differ from system to system: the only way to know is to try. A thread costs 20
+    // microseconds.
     std::promise<void> end;
     const std::shared_future<void> ended(end.get_future());
     std::vector<std::thread> others;

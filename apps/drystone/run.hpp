@@ -15,8 +15,8 @@ namespace drystone::command {
 // What the shell is told.
 inline constexpr int exit_solved = 0;    ///< every problem was solved
 inline constexpr int exit_unsolved = 1;  ///< at least one was not
-inline constexpr int exit_failed =
-    1;  ///< a run could not go on: no room on the disk, a folder that cannot be written to
+/// a run could not go on: no room on the disk, a folder that cannot be written to
+inline constexpr int exit_failed = 1;
 inline constexpr int exit_misuse = 2;     ///< bad options, or a file that cannot be read or written
 inline constexpr int exit_stopped = 130;  ///< a run was stopped by Ctrl-C or SIGTERM, and can be resumed
 
@@ -61,16 +61,16 @@ struct Run {
     [[nodiscard]] std::string solver() const;
 };
 
-/// Solves. `solution.r` is the start if it has the right size, and the answer afterwards. Never throws: what a solver throws
-/// becomes status "invalid" with its message.
+/// Solves. `solution.r` is the start if it has the right size, and the answer afterwards. Never throws: what a solver
+/// throws becomes status "invalid" with its message.
 Run run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
                const RunSettings& settings, ConeSolution& solution, ProgressLine& progress);
 
 /// The record of a file that could not be read.
 Run unreadable(const std::string& file, const std::string& requested, const std::string& why);
 
-/// An object in one line of ASCII: all else is escaped, so that nothing in it can harm a terminal. Bytes that are no UTF-8 become U+FFFD, a number that
-/// is none becomes null.
+/// An object in one line of ASCII: all else is escaped, so that nothing in it can harm a terminal. Bytes that are no
+/// UTF-8 become U+FFFD, a number that is none becomes null.
 std::string json_text(const nlohmann::ordered_json& object);
 
 /// One object in one line.
@@ -84,8 +84,10 @@ void check_threads(int wanted);
 
 /// Of several ranks all but the first are silent.
 void be_rank(int rank);
-// All that the command says leaves by these two, by RunLog and by ProgressLine, and is made harmless there (base/harmless.hpp).
-/// A line on stderr that begins with the command's name. More lines may follow in it: then what is not ours has been made harmless before.
+// All that the command says leaves by these two, by RunLog and by ProgressLine, and is made harmless there
+// (base/harmless.hpp).
+/// A line on stderr that begins with the command's name. More lines may follow in it: then what is not ours has been
+/// made harmless before.
 void complain(const std::string& message);
 /// One line on stdout, at once: others may be waiting for it at the end of a pipe.
 void say(const std::string& line);

@@ -1,5 +1,7 @@
 #include "run_command.hpp"
 
+#include "drystone/scenes/scene_file.hpp"
+
 namespace drystone::command {
 
 int run_command(const RunSceneOptions& options) {

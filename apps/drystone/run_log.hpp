@@ -12,7 +12,8 @@ namespace drystone::command {
 
 class RunLog {
 public:
-    /// `file`: empty: none. `wanted`: progress is shown at all. `append`: a resumed run goes on in the file. Throws Error if it cannot be opened.
+    /// `file`: empty: none. `wanted`: progress is shown at all. `append`: a resumed run goes on in the file. Throws
+    /// Error if it cannot be opened.
     RunLog(const std::string& file, bool wanted, bool append);
 
     /// To be called after every step; `line` is asked for only when something will be shown.

@@ -2,7 +2,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/timer.hpp"
-#include "drystone/distributed/step.hpp"
+#include "drystone/distributed/part.hpp"
 #include "drystone/problems/problem_file.hpp"
 #include "interrupt.hpp"
 #include "observers.hpp"
@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double wall_seconds_between_checkpoints = 600;
-/// Steps that were not solved are told, and their problems saved, up to so many; all are in steps.csv and counted at the end.
+/// Steps that were not solved are told, and their problems saved, up to so many; all are in steps.csv and counted at
+/// the end.
 constexpr std::int64_t most_failures_told = 10;
 
 const char* reason_text(StopReason reason) {
@@ -88,16 +89,13 @@ public:
             }
             save_checkpoint();
         }
-        // A limit of 0 steps, or a run that is at its end, has nothing to do; simulate would make one step before it is asked.
+        // A limit of 0 steps, or a run that is at its end, has nothing to do; simulate would make one step before it is
+        // asked.
         if (!at_end(run_)) {
             const Observer<d> look = [this](const Scene<d>& /*scene*/, const StepMemory<d>& /*memory*/,
                                             const StepRecord& record) { return after_step(record); };
-            if (part_) {
-                simulate(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress, *part_,
-                         look);
-            } else {
-                simulate(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress, look);
-            }
+            simulate<d>(run_.plan.scene, run_.plan.options, run_.plan.feeds, memory_, run_.progress, look,
+                        part_ ? &*part_ : nullptr);
         }
         return stopped_ ? leave() : finish();
     }
@@ -258,7 +256,8 @@ private:
 
     int finish() {
         if (observers_) {
-            // Taken before the last line and frame are written: a run that is made longer later is as if it had never ended here.
+            // Taken before the last line and frame are written: a run that is made longer later is as if it had never
+            // ended here.
             const State before = observers_->state();
             if (summary().steps > first_step_ || !run_.observers)
                 observers_->finish(run_.plan.scene, memory_);

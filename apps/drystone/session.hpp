@@ -1,4 +1,5 @@
-// One sitting of a run: from where it is to its end, or until it is told to stop. Shared by `drystone run` and `drystone resume`.
+// One sitting of a run: from where it is to its end, or until it is told to stop. Shared by `drystone run` and
+// `drystone resume`.
 #pragma once
 
 #include "drystone/distributed/communicator.hpp"
@@ -44,8 +45,8 @@ void apply(const RunOverrides& overrides, RunPlan<d>& plan);
 template <int d>
 bool at_end(const Start<d>& start);
 
-/// Runs. The exit code: 0 at the end; exit_stopped after Ctrl-C or SIGTERM; with `strict`, exit_unsolved if a step was not solved; exit_failed, with
-/// one message, where something could not be written.
+/// Runs. The exit code: 0 at the end; exit_stopped after Ctrl-C or SIGTERM; with `strict`, exit_unsolved if a step was
+/// not solved; exit_failed, with one message, where something could not be written.
 template <int d>
 int run_sitting(const SittingOptions& options, Start<d> start);
 

@@ -24,8 +24,9 @@ private:
     std::unique_ptr<Communicator> ranks_;
 };
 
-/// To be called where a rank cannot go on. Returns if all ranks get here within a few seconds: then something went wrong that all of them know, and
-/// rank 0 tells it. Otherwise the others wait for a rank that will never come: it says who it is and why, and ends the whole job.
+/// To be called where a rank cannot go on. Returns if all ranks get here within a few seconds: then something went
+/// wrong that all of them know, and rank 0 tells it. Otherwise the others wait for a rank that will never come: it says
+/// who it is and why, and ends the whole job.
 void stop_together(const Communicator* ranks, const std::exception& error);
 
 }  // namespace drystone::command

@@ -32,9 +32,10 @@ struct Touch {
 constexpr double polydispersity = 0.05;  // radii are 1 +- this
 constexpr double shake = 0.02;           // positions, in mean radii
 
-/// Half the distance of neighbours on the lattice. The mean of two radii, r = 1 + polydispersity s with s uniform in [-1, 1],
-/// exceeds 1 + polydispersity c with probability (1 - c)^2 / 2; each sphere has 6 neighbours that are not counted twice, and
-/// 0.39 of them shall touch. The shaking widens the distances in the mean, by second order; c makes up for it.
+/// Half the distance of neighbours on the lattice. The mean of two radii, r = 1 + polydispersity s with s uniform in
+/// [-1, 1], exceeds 1 + polydispersity c with probability (1 - c)^2 / 2; each sphere has 6 neighbours that are not
+/// counted twice, and 0.39 of them shall touch. The shaking widens the distances in the mean, by second order; c makes
+/// up for it.
 constexpr double half_spacing = 1 + polydispersity * 0.11;
 
 struct Heap {
@@ -45,7 +46,8 @@ struct Heap {
 /// Fills the box in rows from the bottom until there are enough contacts.
 Heap fill(const PackingOptions& options) {
     const Noise noise(options.seed);
-    // Sites of a face-centred lattice: integer points (i, j, k) with an even sum, scaled; neighbours are (1, 1, 0) and its like.
+    // Sites of a face-centred lattice: integer points (i, j, k) with an even sum, scaled; neighbours are (1, 1, 0) and
+    // its like.
     const double scale = 2 * half_spacing / std::numbers::sqrt2;
     const double spheres = options.contacts / 2.35;
     const auto side = static_cast<Index>(std::max(2.0, std::round(std::cbrt(2 * spheres))));
@@ -103,10 +105,10 @@ std::array<Index, 4> work_key(const std::array<Index, 3>& cell) {
 
 /// The geometric tiling, and contacts renumbered in its order.
 ///
-/// Two cells of one colour share no body. A contact belongs to the cell that holds its point, which lies in the ball of the
-/// largest radius R about the centre of either of its spheres; so all contacts of a body lie in a cube of side 2 R. Two cells
-/// of one colour that are not the same have, along some axis, indices that differ by an even number, so by 2 or more: along
-/// that axis there is a whole cell between them, of at least 4 R. No cube of side 2 R reaches into both.
+/// Two cells of one colour share no body. A contact belongs to the cell that holds its point, which lies in the ball of
+/// the largest radius R about the centre of either of its spheres; so all contacts of a body lie in a cube of side 2 R.
+/// Two cells of one colour that are not the same have, along some axis, indices that differ by an even number, so by 2
+/// or more: along that axis there is a whole cell between them, of at least 4 R. No cube of side 2 R reaches into both.
 Tiling tile_cells(std::vector<Touch>& touches, double cell_width) {
     for (Touch& t : touches) {
         for (int c = 0; c < 3; ++c) t.cell[c] = static_cast<Index>(std::floor(t.point[c] / cell_width));
@@ -126,8 +128,8 @@ Tiling tile_cells(std::vector<Touch>& touches, double cell_width) {
     return tiling;
 }
 
-/// Reorders the contacts of each tile: always the first one left whose bodies were not in the last `spacing` contacts, or
-/// the first one left if there is none.
+/// Reorders the contacts of each tile: always the first one left whose bodies were not in the last `spacing` contacts,
+/// or the first one left if there is none.
 void space_out(std::vector<Touch>& touches, const Tiling& tiling, Index bodies, Index spacing) {
     std::vector<Index> last(bodies, -spacing - 1);
     std::vector<Touch> left;
@@ -176,7 +178,8 @@ void sort_bodies(Heap& heap, double cell_width) {
 
 using Rows = Eigen::Matrix<double, 3, 6, Eigen::RowMajor>;
 
-/// Velocity of the point at `arm` from the centre, in the frame E (rows n, t1, t2): e . (v + spin x arm) = e . v + (arm x e) . spin.
+/// Velocity of the point at `arm` from the centre, in the frame E (rows n, t1, t2): e . (v + spin x arm) = e . v + (arm
+/// x e) . spin.
 Rows rows_at(const Eigen::Matrix3d& E, const Vector3d& arm, double sign) {
     Rows rows;
     for (int k = 0; k < 3; ++k) {

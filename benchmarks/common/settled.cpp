@@ -110,8 +110,8 @@ void settle(Scene<3>& scene, StepMemory<3>& memory) {
     };
     run(200, 60, 1);
     run(200, 150, 0.9);
-    // A deep column is not at rest yet: its weight is felt at the bottom after as many steps as it has layers. It is when hardly anything moves,
-    // or when what moves, by what 150 sweeps leave unsolved, no longer gets less.
+    // A deep column is not at rest yet: its weight is felt at the bottom after as many steps as it has layers. It is
+    // when hardly anything moves, or when what moves, by what 150 sweeps leave unsolved, no longer gets less.
     double mass = 0;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (scene.bodies.is_free(i)) mass += scene.bodies.mass[i];

@@ -29,7 +29,8 @@ class SiconosMatrix {
 public:
     explicit SiconosMatrix(const BlockSparse& A) : values_(A.value) {
         const std::size_t rows = A.start.size() - 1, blocks = A.column.size();
-        // Blocks are column by column there and row by row here. W is symmetric, but its blocks are not: transpose each.
+        // Blocks are column by column there and row by row here. W is symmetric, but its blocks are not: transpose
+        // each.
         blocks_.resize(blocks);
         for (std::size_t k = 0; k < blocks; ++k) {
             double* block = values_.data() + A.value_start[k];

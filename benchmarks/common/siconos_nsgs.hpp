@@ -18,8 +18,8 @@ struct SiconosRun {
 /// True if Siconos was there when this was compiled.
 bool siconos_available();
 
-/// NSGS with local solver 550 (Alart-Curnier Newton per contact), from zero, until `tolerance` in Siconos' own measure or about
-/// `seconds`. All blocks must be Coulomb contacts in 3D.
+/// NSGS with local solver 550 (Alart-Curnier Newton per contact), from zero, until `tolerance` in Siconos' own measure
+/// or about `seconds`. All blocks must be Coulomb contacts in 3D.
 SiconosRun run_siconos_nsgs(const Delassus& W, double tolerance, double seconds);
 
 }  // namespace drystone

@@ -359,7 +359,8 @@ TEST(HostileScenes, ForcesOfTheElasticLimitAreRefusedOnRanks) {
         << answer.err;
 }
 
-/// Nothing moves, so that errors of energy are roundings: to be held against what gravity gives in a step, and not against each other.
+/// Nothing moves, so that errors of energy are roundings: to be held against what gravity gives in a step, and not
+/// against each other.
 TEST(Balance, OfAHeapAtRestIsSmall) {
     const Scratch scratch;
     const std::string heap = R"(

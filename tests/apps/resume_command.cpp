@@ -1,4 +1,5 @@
-// drystone run, stop, resume and info, seen from a shell. A run that is stopped and resumed leaves the same bytes as one that is not.
+// drystone run, stop, resume and info, seen from a shell. A run that is stopped and resumed leaves the same bytes as
+// one that is not.
 
 #include "apps/command.hpp"
 
@@ -10,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Grains of two shapes that fall into a box: contacts come and go, and impulses are carried from step to step. The ticks of lines and
-/// frames are no multiples of each other or of the step, so that a stop lies between them.
+/// Grains of two shapes that fall into a box: contacts come and go, and impulses are carried from step to step. The
+/// ticks of lines and frames are no multiples of each other or of the step, so that a stop lies between them.
 std::string heap(const Scratch& scratch) {
     const std::string scene = write_scene(scratch, R"(
         title = "a heap"
@@ -94,7 +95,8 @@ TEST(Resume, EveryStopLeavesTheSameBytes) {
 }
 
 TEST(Resume, JointsTorquesAndSpringsAreCarriedOver) {
-    // A motor stirs spheres that resist rolling, in contacts that yield: impulses of joints, torques and stretched springs are state.
+    // A motor stirs spheres that resist rolling, in contacts that yield: impulses of joints, torques and stretched
+    // springs are state.
     const Scratch scratch;
     const std::string machine = R"(
         dimension = 3

@@ -30,8 +30,9 @@ std::map<std::string, std::vector<double>> read_steps(const std::filesystem::pat
     return columns;
 }
 
-/// Impulses obey the law to rounding here, so the scheme's own answer is exact: the velocity after n steps is n h a, and positions
-/// move by the velocity at the end: x = a h^2 n (n + 1) / 2, with two thirds of g sin(20 degrees) for a disk that does not slide.
+/// Impulses obey the law to rounding here, so the scheme's own answer is exact: the velocity after n steps is n h a,
+/// and positions move by the velocity at the end: x = a h^2 n (n + 1) / 2, with two thirds of g sin(20 degrees) for a
+/// disk that does not slide.
 TEST(RunCommand, DiskRollsDownTheInclineAsItShould) {
     const Scratch scratch;
     const Answer answer = drystone_command(
@@ -64,7 +65,8 @@ TEST(RunCommand, BallReboundsWithItsRestitution) {
     EXPECT_EQ(summary[0]["frames"], 31);
     const auto steps = read_steps(scratch.file("out/steps.csv"));
     ASSERT_EQ(steps.at("time").size(), 300U);
-    // The height of the ball's lowest point, from potential energy alone; tops of the flights are 0.64 of the one before.
+    // The height of the ball's lowest point, from potential energy alone; tops of the flights are 0.64 of the one
+    // before.
     const double mass = 1100 * 4.0 / 3 * std::numbers::pi * std::pow(0.05, 3);
     std::vector<double> tops;
     const auto& potential = steps.at("potential");
@@ -73,7 +75,8 @@ TEST(RunCommand, BallReboundsWithItsRestitution) {
             tops.push_back(potential[i] / (mass * 9.81) - 0.05);
     }
     ASSERT_GE(tops.size(), 2U);
-    // Samples every 0.01 s miss a top by up to g (0.005 s)^2 / 2 = 0.12 mm, impacts are found to within a step, 0.44 mm of way.
+    // Samples every 0.01 s miss a top by up to g (0.005 s)^2 / 2 = 0.12 mm, impacts are found to within a step, 0.44 mm
+    // of way.
     EXPECT_NEAR(tops[0], 0.64, 1e-3);
     EXPECT_NEAR(tops[1], 0.64 * 0.64, 1e-3);
 }

@@ -11,7 +11,8 @@
 namespace drystone::testing {
 namespace {
 
-/// An exception that leaves a region of threads ends the program; here the loop throws it, the same one on any number of threads.
+/// An exception that leaves a region of threads ends the program; here the loop throws it, the same one on any number
+/// of threads.
 TEST(ParallelFor, ThrowsWhatTheLowestIndexThrew) {
     const auto body = [](Index i) {
         if (i == 37 || i == 71 || i == 99) fail("body " + std::to_string(i), "is nowhere", "look for it");

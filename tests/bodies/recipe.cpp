@@ -30,7 +30,8 @@ TEST(Recipe, TheNormalQuantileIsTheInverse) {
 }
 
 TEST(Recipe, NormalSizesHaveTheMomentsOfTheCutDistribution) {
-    // Far ends: the plain normal distribution. The midpoint rule misses of the variance what lies in the last 1 / 200,000.
+    // Far ends: the plain normal distribution. The midpoint rule misses of the variance what lies in the last 1 /
+    // 200,000.
     const NormalSize wide{2, 0.1, 1, 3};
     EXPECT_NEAR(mean(wide, 3, [](double s) { return s; }), 2, 1e-9);
     EXPECT_NEAR(mean(wide, 3, [](double s) { return (s - 2) * (s - 2); }), 0.01, 1e-6);

@@ -1,4 +1,5 @@
-// Detection: the neighbour list never shows in the contacts, nor do threads; contacts of balls against the narrow phase.
+// Detection: the neighbour list never shows in the contacts, nor do threads; contacts of balls against the narrow
+// phase.
 #include "drystone/collide/detect.hpp"
 
 #include "collide/random_scene.hpp"

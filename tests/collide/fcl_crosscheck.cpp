@@ -50,8 +50,8 @@ double fcl_distance(const Placed<3>& a, const Placed<3>& b) {
     return fcl::distance(&p, &q, request, result);
 }
 
-// FCL's search stops on the change of the distance between two of its steps, or when it makes no more progress: on curved shapes
-// it is good to about 1e-6 of the size, on polyhedra to rounding.
+// FCL's search stops on the change of the distance between two of its steps, or when it makes no more progress: on
+// curved shapes it is good to about 1e-6 of the size, on polyhedra to rounding.
 TEST(FclCrosscheck, DistancesAgree) {
     Random random(61);
     constexpr Kind kinds[] = {Kind::ball, Kind::capsule, Kind::ellipsoid, Kind::box, Kind::polytope};

@@ -1,6 +1,7 @@
-// Distance of convex bodies by the nearest point of their difference to the origin (Gilbert, Johnson, Keerthi 1988), in long double
-// and as plain as can be: the sub-simplex is found by trying all of them. Nothing is shared with the code under test. It ends with a
-// bound on either side: `upper` is the length of a vector between two points of the bodies, `lower` the room between two planes.
+// Distance of convex bodies by the nearest point of their difference to the origin (Gilbert, Johnson, Keerthi 1988), in
+// long double and as plain as can be: the sub-simplex is found by trying all of them. Nothing is shared with the code
+// under test. It ends with a bound on either side: `upper` is the length of a vector between two points of the bodies,
+// `lower` the room between two planes.
 #pragma once
 
 #include "collide/smooth_reference.hpp"
@@ -106,7 +107,8 @@ RVec<d> nearest_of(std::vector<RVec<d>>& w, std::vector<RVec<d>>& on_b, RVec<d>&
     return best;
 }
 
-/// Bounds on the gap; stops early once it is known to be above `above` or not above `below`. Overlapping cores: -radii as upper bound.
+/// Bounds on the gap; stops early once it is known to be above `above` or not above `below`. Overlapping cores: -radii
+/// as upper bound.
 template <int d>
 Bracket<d> min_norm(const Core<d>& a, const Core<d>& b, Real above = std::numeric_limits<Real>::infinity(),
                     Real below = -std::numeric_limits<Real>::infinity()) {

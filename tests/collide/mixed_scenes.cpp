@@ -1,7 +1,9 @@
-// Detection of random scenes of every shape against all pairs, without a broad phase and with distances of another method.
+// Detection of random scenes of every shape against all pairs, without a broad phase and with distances of another
+// method.
 //
-// A pair must be found if it is within reach, and must not be if it is not; what is found must have the distance and the normal of the
-// reference. With surfaces of triangles there is room between "must" and "must not": a body behind a surface may be pushed out or not.
+// A pair must be found if it is within reach, and must not be if it is not; what is found must have the distance and
+// the normal of the reference. With surfaces of triangles there is room between "must" and "must not": a body behind a
+// surface may be pushed out or not.
 #include "collide/min_norm.hpp"
 #include "collide/narrow_brute.hpp"
 #include "drystone/collide/detect.hpp"
@@ -102,7 +104,8 @@ Scene<d> mixed_scene(unsigned seed) {
         size = random.log_in(0.1, 1);
         volume += (d == 3 ? 4.2 : 3.1) * std::pow(size, d);
     }
-    // Denser than grains can be, so that there is overlap; never narrower than the largest body, which would meet itself twice.
+    // Denser than grains can be, so that there is overlap; never narrower than the largest body, which would meet
+    // itself twice.
     const double side = std::max(2.5, std::pow(volume / random.in(0.3, 0.8), 1.0 / d));
     const int periodic = seed % 3 == 0 ? 1 + random.below(d) : 0;
     for (int k = 0; k < periodic; ++k) {
@@ -164,8 +167,9 @@ Verdict<d> against_half_space(const Placed<d>& body, const Placed<d>& plane, dou
     return {gap <= reach, gap > reach, static_cast<double>(gap), Vec<d>(n.template cast<double>())};
 }
 
-/// A convex body and a surface, triangle by triangle. In front of the nearest triangle the distance is all there is to say. A body that
-/// goes through by less than its own size must be pushed out; one that has gone through altogether may be or not.
+/// A convex body and a surface, triangle by triangle. In front of the nearest triangle the distance is all there is to
+/// say. A body that goes through by less than its own size must be pushed out; one that has gone through altogether may
+/// be or not.
 Verdict<3> against_mesh(const Placed<3>& body, const Placed<3>& placed, const TriangleMesh& mesh,
                         double reach, double inner, double outer) {
     const Core<3> core(body);

@@ -13,8 +13,8 @@ struct RandomScene {
     double ratio = 1;   ///< largest size over smallest; sizes are spread evenly in their logarithm
     double fill = 0.6;  ///< volume of the bodies (as balls) over that of the box; they may overlap
     int periodic = 0;   ///< directions, from the first
-    double period_factor =
-        1;  ///< on the periods: less than 1 leaves bodies outside the domain to be wrapped in
+    /// on the periods: less than 1 leaves bodies outside the domain to be wrapped in
+    double period_factor = 1;
     bool all_shapes = false;  ///< boxes and ellipsoids too
     bool walls = true;        ///< half-spaces below and above, in the last direction, unless periodic
     double held = 0.1;        ///< share of held bodies

@@ -1,5 +1,5 @@
-// Distances of smooth shapes against pairs that were placed at a known distance, so that gap, normal and points are known
-// exactly (smooth_reference.hpp).
+// Distances of smooth shapes against pairs that were placed at a known distance, so that gap, normal and points are
+// known exactly (smooth_reference.hpp).
 #include "collide/smooth_shapes.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ struct Tally {
     int deeper_way = 0, overlaps = 0;
 };
 
-/// What holds for any answer: the points face each other along a unit normal, and the gap is the room between the two planes
-/// of that normal, by the reference's support functions.
+/// What holds for any answer: the points face each other along a unit normal, and the gap is the room between the two
+/// planes of that normal, by the reference's support functions.
 template <int d>
 void expect_consistent(const Sample<d>& s, const Distance<d>& got, double tolerance) {
     EXPECT_NEAR(got.normal.norm(), 1, 1e-14);
@@ -65,8 +65,8 @@ void compare(Kind kind_a, Kind kind_b, double aspect, int count, unsigned seed, 
     EXPECT_LE(tally.deeper_way, tally.overlaps / 10);
 }
 
-// Positions are of the order of 3 and rounded to 4e-16: no gap can be better than about 1e-15. Normals and points are that
-// times the condition of the pair, which grows with the square of the aspect ratio.
+// Positions are of the order of 3 and rounded to 4e-16: no gap can be better than about 1e-15. Normals and points are
+// that times the condition of the pair, which grows with the square of the aspect ratio.
 constexpr Tolerance sharp{1e-14, 1e-10, 1e-11};
 // Flat parts (superellipsoids with e < 1): see smooth.hpp.
 constexpr Tolerance loose{3e-11, 1e-7, 5e-2, 3e-10};

@@ -1,5 +1,5 @@
-// What must hold for distances of smooth shapes whatever the shapes: symmetry, invariance, the gap's derivative, closed forms,
-// degenerate placements; and the distance against a search over normals that knows support functions only.
+// What must hold for distances of smooth shapes whatever the shapes: symmetry, invariance, the gap's derivative, closed
+// forms, degenerate placements; and the distance against a search over normals that knows support functions only.
 #include "collide/smooth_shapes.hpp"
 
 #include <gtest/gtest.h>
@@ -95,8 +95,9 @@ void invariance() {
 TEST(SmoothProperties, RigidMotionsChangeNothing2D) { invariance<2>(); }
 TEST(SmoothProperties, RigidMotionsChangeNothing3D) { invariance<3>(); }
 
-// d gap / d x_a = n, and a turn of a by a rotation vector changes the gap by its moment about a's centre. Central differences
-// of step 1e-5: the truncation error is the gap's third derivative, large where a tip faces a face, times 1e-11.
+// d gap / d x_a = n, and a turn of a by a rotation vector changes the gap by its moment about a's centre. Central
+// differences of step 1e-5: the truncation error is the gap's third derivative, large where a tip faces a face, times
+// 1e-11.
 template <int d>
 void derivative() {
     Random random(33);

@@ -1,5 +1,6 @@
-// What the smooth shapes' distances are compared with: pairs whose distance is known because they were placed from it, and a
-// search that uses nothing but support functions. Both in long double, and none of it shared with the code under test.
+// What the smooth shapes' distances are compared with: pairs whose distance is known because they were placed from it,
+// and a search that uses nothing but support functions. Both in long double, and none of it shared with the code under
+// test.
 #pragma once
 
 #include "drystone/collide/smooth.hpp"
@@ -100,8 +101,9 @@ Real golden(F f, Real low, Real high, int steps) {
     return std::max(fx, fy);
 }
 
-/// The largest separation over the normals about n, within `window` (rad, about): golden sections nested in each other on the
-/// tangent plane. For shapes apart the function is quasi-concave there, so that nothing is missed; smooth or not does not matter.
+/// The largest separation over the normals about n, within `window` (rad, about): golden sections nested in each other
+/// on the tangent plane. For shapes apart the function is quasi-concave there, so that nothing is missed; smooth or not
+/// does not matter.
 template <int d>
 Real largest_separation(const Placed<d>& a, const Placed<d>& b, const RVec<d>& n, Real window, int steps) {
     if constexpr (d == 2) {
@@ -177,8 +179,8 @@ struct Random {
     }
 };
 
-/// Moves a so that its point of normal -n (unit) is at `gap` along n from b's point of normal n (or from `b_point`, which n must be
-/// normal to). Returns the distance this makes, exact where the maximum is the one meant.
+/// Moves a so that its point of normal -n (unit) is at `gap` along n from b's point of normal n (or from `b_point`,
+/// which n must be normal to). Returns the distance this makes, exact where the maximum is the one meant.
 template <int d>
 Distance<d> place(Placed<d>& a, const Placed<d>& b, const RVec<d>& normal, double gap,
                   const RVec<d>* b_point = nullptr) {

@@ -161,8 +161,8 @@ struct Sample {
     int feature = 0;
 };
 
-/// a is smooth. Two points with normals are drawn, a is turned so that they face each other, and moved so that they are `gap`
-/// apart: `relative` times the length (apart) or the thickness (overlap).
+/// a is smooth. Two points with normals are drawn, a is turned so that they face each other, and moved so that they are
+/// `gap` apart: `relative` times the length (apart) or the thickness (overlap).
 template <int d>
 void make_sample(Random& random, Kind kind_a, Kind kind_b, double aspect, double relative, Sample<d>& s) {
     s.shape_a = random_shape<d>(random, kind_a, aspect);
@@ -178,7 +178,8 @@ void make_sample(Random& random, Kind kind_a, Kind kind_b, double aspect, double
     const SurfacePoint<d> on_a = random_point<d>(random, s.shape_a);
     const SurfacePoint<d> on_b = random_point<d>(random, s.shape_b);
     s.feature = on_b.feature;
-    // A polytope's normal must be kept to the last digit: a is turned by half its freedom, and its own point follows from n.
+    // A polytope's normal must be kept to the last digit: a is turned by half its freedom, and its own point follows
+    // from n.
     const RMat<d> R = rotation(s.b.pose.rotation);
     const RVec<d> n = (R * on_b.normal.template cast<Real>()).normalized();
     s.a.pose.rotation = turning(random, on_a.normal, Vec<d>(-n.template cast<double>()));

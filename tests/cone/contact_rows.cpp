@@ -10,7 +10,8 @@
 namespace drystone {
 namespace {
 
-/// A chain of rigid bodies, each touching the next and, now and then, something that does not move. `moments`: numbers of inertia per body.
+/// A chain of rigid bodies, each touching the next and, now and then, something that does not move. `moments`: numbers
+/// of inertia per body.
 template <int d>
 ConeProblem chain(int moments, const std::vector<Cone>& cones) {
     constexpr int bodies = 12, n = body_velocities<d>;

@@ -1,4 +1,5 @@
-// Problems whose numbers are beyond what residuals can be computed of are refused: a mass of 1e-300 kg once was "solved" with a residual of 0.
+// Problems whose numbers are beyond what residuals can be computed of are refused: a mass of 1e-300 kg once was
+// "solved" with a residual of 0.
 
 #include "drystone/cone/problem.hpp"
 

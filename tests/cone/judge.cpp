@@ -111,7 +111,9 @@ TEST(Judge, DoesNotChangeWithUnitsNorWithTheNumberOfContacts) {
             q.w *= 50;
             EXPECT_NEAR(value(q, 50 * r, law), expected, 1e-12 * expected);
         }
-        {  // lengths in millimetres: linear velocities and arms times 1000, spins as they are, torques times 1e6, impulses times 1000
+        {
+            // Lengths in millimetres: linear velocities and arms times 1000, spins as they are, torques times 1e6,
+            // impulses times 1000.
             const double L = 1000;
             ConeProblem q = p;
             Vector rq = r;
@@ -225,7 +227,8 @@ Residual judged(const ConeProblem& p, const Vector& r) {
 }  // namespace
 
 TEST(Judge, NoBodyHidesFromItBehindOthers) {
-    // The first is stopped, the second falls through the floor: heavy beside light, fast beside slow, and one among many.
+    // The first is stopped, the second falls through the floor: heavy beside light, fast beside slow, and one among
+    // many.
     for (const std::pair<double, double>& first :
          {std::pair(1e9, 1.0), std::pair(1.0, 1e4), std::pair(1e6, 1e5)}) {
         const Residual r =
@@ -273,7 +276,8 @@ TEST(Judge, SlidingIsNotAtStake) {
 }
 
 TEST(Judge, RoundingIsNoError) {
-    // Two that drift together at 100 m/s have a relative velocity of rounding; a motor that holds against a wall, a sum of rounding.
+    // Two that drift together at 100 m/s have a relative velocity of rounding; a motor that holds against a wall, a sum
+    // of rounding.
     ConeProblem p;
     p.only().dim = 1;
     p.only().count = 2;

@@ -1,4 +1,5 @@
-// Problems with several kinds of bodies: a chain whose mass couples its nodes beside rigid bodies of the plane and of space.
+// Problems with several kinds of bodies: a chain whose mass couples its nodes beside rigid bodies of the plane and of
+// space.
 #include "drystone/cone/delassus.hpp"
 #include "drystone/solve/solve.hpp"
 
@@ -37,8 +38,8 @@ SparseMatrix side_by_side(const SparseMatrix& A, const SparseMatrix& B) {
     return both;
 }
 
-/// Two disks (3 velocities), two chains of 4 and 3 nodes (1 each), two bodies of space (6), the last of which does not move; contacts between any two of
-/// them, with random rows.
+/// Two disks (3 velocities), two chains of 4 and 3 nodes (1 each), two bodies of space (6), the last of which does not
+/// move; contacts between any two of them, with random rows.
 ConeProblem zoo(unsigned seed) {
     std::mt19937 engine(seed);
     std::normal_distribution<double> number;
@@ -189,7 +190,8 @@ TEST(Species, RowsThatDoNotFitTheirBodyAreAFault) {
               std::string::npos);
 }
 
-/// A chain more costs what a chain costs: W of 400 chains of 10 nodes, two contacts each, has 4 blocks a chain, and is made at once.
+/// A chain more costs what a chain costs: W of 400 chains of 10 nodes, two contacts each, has 4 blocks a chain, and is
+/// made at once.
 TEST(Species, MatrixOfManyChainsHasNoMoreThanWhatTheyCouple) {
     ConeProblem p;
     constexpr Index chains = 400, nodes = 10;

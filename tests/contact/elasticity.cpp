@@ -1,4 +1,5 @@
-// The springs that contacts get in the elastic limit: those that are known, and those of pairs of which nothing is known.
+// The springs that contacts get in the elastic limit: those that are known, and those of pairs of which nothing is
+// known.
 #include "drystone/contact/elasticity.hpp"
 
 #include "grains/sample_scenes.hpp"

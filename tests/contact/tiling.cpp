@@ -109,7 +109,8 @@ TYPED_TEST(TilingByCells, DoesNotDependOnThreads) {
     }
 }
 
-/// A row of balls as long as the period, at every place of the row in it: the first and the last touch across the border.
+/// A row of balls as long as the period, at every place of the row in it: the first and the last touch across the
+/// border.
 TYPED_TEST(TilingByCells, RingsOfEveryLength) {
     constexpr int d = TypeParam::value;
     for (int count = 3; count <= 80; ++count)

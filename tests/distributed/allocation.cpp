@@ -1,7 +1,8 @@
-// A step on several ranks that is like one before asks the heap for nothing of its own. What MPI asks for is MPI's: it is written in C, and only
-// C++'s `new` is counted here. Run under mpirun on any number of ranks.
+// A step on several ranks that is like one before asks the heap for nothing of its own. What MPI asks for is MPI's: it
+// is written in C, and only C++'s `new` is counted here. Run under mpirun on any number of ranks.
 #include "distributed/on_ranks.hpp"
-#include "drystone/distributed/step.hpp"
+#include "drystone/distributed/part.hpp"
+#include "drystone/run/simulate.hpp"
 #include "grains/sample_scenes.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,7 @@ void expect_quiet_steps(Scene<d> scene, const RankOptions& ranks, const std::str
         for (int k = 0; k < 40; ++k) {
             const std::int64_t searches = memory.neighbours.searches;
             const long before = news;
-            const StepRecord record = step(scene, options, memory, part);
+            const StepRecord record = step(scene, options, memory, &part);
             const long asked = news - before;
             if (pass < 3 || memory.neighbours.searches != searches || record.contacts <= small) continue;
             ++quiet;

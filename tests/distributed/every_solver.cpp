@@ -1,7 +1,8 @@
-// Every solver that a scene can name gives the same bits: run again, on other numbers of threads, and on several ranks. Run under mpirun on any
-// number of ranks: rank 0 runs the scene alone, several times, then all run it together.
+// Every solver that a scene can name gives the same bits: run again, on other numbers of threads, and on several ranks.
+// Run under mpirun on any number of ranks: rank 0 runs the scene alone, several times, then all run it together.
 #include "distributed/on_ranks.hpp"
-#include "drystone/distributed/step.hpp"
+#include "drystone/distributed/part.hpp"
+#include "drystone/run/simulate.hpp"
 #include "scenes/text.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@
 namespace drystone {
 namespace {
 
-/// Grains on a lattice in a box that leans, and is wider than they are. Shape, count, origin, spacing, shift: fields of [[lattice]].
+/// Grains on a lattice in a box that leans, and is wider than they are. Shape, count, origin, spacing, shift: fields of
+/// [[lattice]].
 std::string scene_of(int dimension, const std::string& upper, const std::array<std::string, 5>& lattice) {
     const bool plane = dimension == 2;
     std::string text = "dimension = " + std::to_string(dimension) +
@@ -95,7 +97,7 @@ void compare(const Case& c, const NamedSolver& solver, Law law) {
     RunProgress progress;
     options.step.solve.threads = 1;
     left = steps;
-    simulate(scene, options, plan.feeds, memory, progress, part, observe);
+    simulate(scene, options, plan.feeds, memory, progress, observe, &part);
     // Bodies that a rank owns are among those of rank 0 alone, and all are owned.
     const std::vector<std::byte> all = everyone().gather_all(expected);
     Bodies<d> alone;

@@ -1,7 +1,8 @@
-// The faster mode of several ranks, in which the mass of shared bodies is split between them: not the bits of one rank, but the same problem
-// solved to the same tolerance. Run under mpirun on any number of ranks.
+// The faster mode of several ranks, in which the mass of shared bodies is split between them: not the bits of one rank,
+// but the same problem solved to the same tolerance. Run under mpirun on any number of ranks.
 #include "distributed/on_ranks.hpp"
-#include "drystone/distributed/step.hpp"
+#include "drystone/distributed/part.hpp"
+#include "drystone/run/simulate.hpp"
 #include "drystone/scenes/scene_file.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ double sum_over_ranks(std::vector<double> terms) {
     return sum.value();
 }
 
-/// Contacts that carry an impulse between bodies of two ranks. Where there are none, the modes have nothing to differ in.
+/// Contacts that carry an impulse between bodies of two ranks. Where there are none, the modes have nothing to differ
+/// in.
 std::int64_t loaded_between_ranks(const StepMemory<3>& memory, const Part<3>& part) {
     const ConeProblem& p = memory.assembled.problem;
     std::int64_t count = 0;
@@ -57,18 +59,20 @@ Outcome run(const std::string& name, int settle, int steps, bool split) {
     Outcome result;
     Traffic before;
     int done = 0;
-    simulate<3>(plan.scene, plan.options, plan.feeds, memory, progress, part,
-                [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
-                    if (done >= settle) {
-                        result.records.push_back(record);
-                        result.loaded += loaded_between_ranks(memory, part);
-                    }
-                    if (++done == settle) {
-                        part.options.split_between_ranks = split;
-                        before = everyone().traffic(Talk::sweep);
-                    }
-                    return done < settle + steps;
-                });
+    simulate<3>(
+        plan.scene, plan.options, plan.feeds, memory, progress,
+        [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
+            if (done >= settle) {
+                result.records.push_back(record);
+                result.loaded += loaded_between_ranks(memory, part);
+            }
+            if (++done == settle) {
+                part.options.split_between_ranks = split;
+                before = everyone().traffic(Talk::sweep);
+            }
+            return done < settle + steps;
+        },
+        &part);
     const Traffic& after = everyone().traffic(Talk::sweep);
     std::array<std::int64_t, 2> sent = {after.messages - before.messages, after.bytes - before.bytes};
     everyone().sum(std::span<std::int64_t>(sent));
@@ -125,7 +129,8 @@ TEST_P(FastMode, SolvesWhatTheExactModeSolvesAndRepeatsItself) {
     EXPECT_NEAR(fast.kinetic, exact.kinetic, 0.03 * exact.kinetic);
     if (everyone().count() > 1) {
         EXPECT_GT(fast.loaded, 20 * steps) << "ranks hardly touch each other: this tests nothing";
-        // At most one message from each rank to each other one in a sweep, instead of one for each colour that has anything to say.
+        // At most one message from each rank to each other one in a sweep, instead of one for each colour that has
+        // anything to say.
         const std::int64_t pairs = static_cast<std::int64_t>(everyone().count()) * (everyone().count() - 1);
         EXPECT_LE(fast.messages, pairs * fast.sweeps);
         EXPECT_LT(static_cast<double>(fast.messages) / static_cast<double>(fast.sweeps),
@@ -171,8 +176,9 @@ LastStep last_step(const std::string& name, int settle, SweepKernel kernel, bool
     StepMemory<3> memory;
     RunProgress progress;
     int left = settle;
-    simulate<3>(plan.scene, plan.options, plan.feeds, memory, progress, part,
-                [&](const Scene<3>&, const StepMemory<3>&, const StepRecord&) { return --left > 0; });
+    simulate<3>(
+        plan.scene, plan.options, plan.feeds, memory, progress,
+        [&](const Scene<3>&, const StepMemory<3>&, const StepRecord&) { return --left > 0; }, &part);
     StepOptions options = plan.options.step;
     part.options.split_between_ranks = split;
     GaussSeidelOptions sweeps;
@@ -182,7 +188,7 @@ LastStep last_step(const std::string& name, int settle, SweepKernel kernel, bool
     options.solve.law = Law::associated;
     options.solve.goal.tolerance = 1e-8;
     LastStep result;
-    result.report = step<3>(plan.scene, options, memory, part).solve;
+    result.report = step<3>(plan.scene, options, memory, &part).solve;
     result.loaded = loaded_between_ranks(memory, part);
     result.v = memory.v_end;
     result.id = plan.scene.bodies.id;

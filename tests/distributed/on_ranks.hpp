@@ -1,5 +1,5 @@
-// For test programs that mpirun starts: all ranks run the same tests, rank 0 prints, and one that fails fails all. Included once by a program: it
-// brings main().
+// For test programs that mpirun starts: all ranks run the same tests, rank 0 prints, and one that fails fails all.
+// Included once by a program: it brings main().
 #pragma once
 
 #include "drystone/distributed/communicator.hpp"

@@ -1,7 +1,8 @@
-// The state after some steps is the same bits on one rank and on several. Run under mpirun on any number of ranks: rank 0 runs the scene alone,
-// then all run it together.
+// The state after some steps is the same bits on one rank and on several. Run under mpirun on any number of ranks: rank
+// 0 runs the scene alone, then all run it together.
 #include "distributed/on_ranks.hpp"
-#include "drystone/distributed/step.hpp"
+#include "drystone/distributed/part.hpp"
+#include "drystone/run/simulate.hpp"
 #include "drystone/scenes/scene_file.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +101,7 @@ void compare(const Case& c) {
     StepMemory<d> memory;
     RunProgress progress;
     left = c.steps;
-    simulate(plan.scene, plan.options, plan.feeds, memory, progress, part, observe);
+    simulate(plan.scene, plan.options, plan.feeds, memory, progress, observe, &part);
 
     if (everyone().rank() == 0) {
         ASSERT_EQ(figures.size(), alone_figures.size());

@@ -16,7 +16,8 @@ using namespace drystone::testing;
 
 namespace {
 
-/// A rigid beam in the plane (velocities x, y, spin), unit mass, of weight 10 over a step of 1 s, on frictionless supports at `places`.
+/// A rigid beam in the plane (velocities x, y, spin), unit mass, of weight 10 over a step of 1 s, on frictionless
+/// supports at `places`.
 ConeProblem beam(const std::vector<double>& places) {
     ConeProblem p;
     p.only().dim = 3;
@@ -70,9 +71,9 @@ Eigen::MatrixXd dense_rows(const ConeProblem& p) {
     return H;
 }
 
-/// Largest violation of the conditions that make f a minimum, by code of its own: there is a displacement q of the bodies that move such
-/// that slip_i = C f_i + H_i q is in the dual cone and perpendicular to f_i, for blocks at rest (their face is the whole cone). q is found
-/// by least squares from the blocks that neither slip nor open.
+/// Largest violation of the conditions that make f a minimum, by code of its own: there is a displacement q of the
+/// bodies that move such that slip_i = C f_i + H_i q is in the dual cone and perpendicular to f_i, for blocks at rest
+/// (their face is the whole cone). q is found by least squares from the blocks that neither slip nor open.
 struct Optimality {
     double cone = 0, balance = 0, dual = 0, work = 0;
 };
@@ -102,8 +103,8 @@ Optimality optimality(const ConeProblem& p, const Vector& C, const Vector& r, co
     return out;
 }
 
-/// Displacements of the bodies from the whitened ones that least_energy hands back: q = G z with M^-1 = G G^T, and G the symmetric root or
-/// any other. H q = Hw z settles it without G: least squares.
+/// Displacements of the bodies from the whitened ones that least_energy hands back: q = G z with M^-1 = G G^T, and G
+/// the symmetric root or any other. H q = Hw z settles it without G: least squares.
 Vector displacement_of(const Delassus& W, const Vector& z) {
     Vector x;
     W.spread(z, x);
@@ -112,7 +113,8 @@ Vector displacement_of(const Delassus& W, const Vector& z) {
 
 }  // namespace
 
-// Olsen and Kamrin 2018, section 2: 10/3 each, whatever the solver and the order of contacts; 2, 6, 2 with the middle three times stiffer.
+// Olsen and Kamrin 2018, section 2: 10/3 each, whatever the solver and the order of contacts; 2, 6, 2 with the middle
+// three times stiffer.
 TEST(LeastEnergy, BeamOnThreeSupportsFromEverySolverInEveryOrder) {
     std::vector<double> places = {-1, 0, 1};
     do {
@@ -155,8 +157,8 @@ TEST(LeastEnergy, BeamFromAnyPointOfTheSolutionSet) {
 
 namespace {
 
-/// The beam on three rigid supports, held up by a spring at x = 0.5 as well, which pushes with 4 at rest: u = H v + w + C r = 0.
-/// Of what is left, 6 with the torque -2, the three bear 3, 2, 1.
+/// The beam on three rigid supports, held up by a spring at x = 0.5 as well, which pushes with 4 at rest: u = H v + w +
+/// C r = 0. Of what is left, 6 with the torque -2, the three bear 3, 2, 1.
 ConeProblem beam_with_spring(double compliance, double weight = 10) {
     ConeProblem p = beam({-1, 0, 1});
     p.f[1] = -weight;
@@ -180,7 +182,8 @@ TEST(LeastEnergy, BeamOnThreeSupportsBesideASpring) {
                 p.only().mass = SparseInverseMass{Eigen::MatrixXd(inverse.asDiagonal()).sparseView()};
             }
             const Delassus W(p);
-            // What is out of balance is the root of a product with W if masses are coupled: half of the digits are lost.
+            // What is out of balance is the root of a product with W if masses are coupled: half of the digits are
+            // lost.
             const double tolerance = separate ? 1e-13 : 1e-8;
             for (double other : {-1.0, 0.0, 0.5, 1.0}) {
                 ConeSolution s = W.complete(vector_of({3 + other, 2 - 2 * other, 1 + other, 4}));
@@ -266,8 +269,8 @@ TEST(LeastEnergy, BlocksThatYieldInAllRowsOrInSome) {
     EXPECT_EQ(s.r, before);
 }
 
-// Supports off the middle: some lift off in the elastic limit (f >= 0 binds). Against the best of all subsets of supports, each a dense
-// KKT system.
+// Supports off the middle: some lift off in the elastic limit (f >= 0 binds). Against the best of all subsets of
+// supports, each a dense KKT system.
 TEST(LeastEnergy, BeamOnFiveSupportsAgainstDenseSystems) {
     const std::vector<double> places = {-0.2, 0.3, 0.9, 1.6, 2.5};
     const ConeProblem p = beam(places);
@@ -454,7 +457,8 @@ TEST(LeastEnergy, PackingsAtRestHaveOneAnswerWhateverTheStart) {
 
 namespace {
 
-/// Blocks side by side between two walls, on a floor with friction, pressed together; every block also stands on two feet. 2D.
+/// Blocks side by side between two walls, on a floor with friction, pressed together; every block also stands on two
+/// feet. 2D.
 ConeProblem row_of_blocks(int n) {
     ConeProblem p;
     p.only().dim = 3;
@@ -521,8 +525,8 @@ TEST(LeastEnergy, LongRowOfBlocks) {
 
 namespace {
 
-/// 500 spheres of unit mass on a lattice shaken a little, in five layers on a floor, friction 0.5: those nearer than a cut touch, which leaves few
-/// more contacts than hold them.
+/// 500 spheres of unit mass on a lattice shaken a little, in five layers on a floor, friction 0.5: those nearer than a
+/// cut touch, which leaves few more contacts than hold them.
 ConeProblem shaken_layers(unsigned seed) {
     constexpr int along = 10, layers = 5;
     ConeProblem p;
@@ -575,8 +579,8 @@ ConeProblem shaken_layers(unsigned seed) {
 
 }  // namespace
 
-// Packings with few contacts more than they need: springs slip by the hundred, the matrix of Newton's method becomes singular, and displacements
-// grow long before forces balance.
+// Packings with few contacts more than they need: springs slip by the hundred, the matrix of Newton's method becomes
+// singular, and displacements grow long before forces balance.
 TEST(LeastEnergy, NearlyIsostaticPackingWithFriction) {
     const ConeProblem p = shaken_layers(1);
     const Delassus W(p);
@@ -620,8 +624,8 @@ TEST(LeastEnergy, HertzLeavesDeterminateForcesAlone) {
     EXPECT_NEAR(s.r[1], 2.5, 1e-10);
 }
 
-// Supports at -1, 0, 2 with f = k d^(3/2) and a beam that stays straight, d_i = a + b x_i: balance leaves one unknown f_0, and
-// compatibility says 2 d_0 - 3 d_1 + d_2 = 0.
+// Supports at -1, 0, 2 with f = k d^(3/2) and a beam that stays straight, d_i = a + b x_i: balance leaves one unknown
+// f_0, and compatibility says 2 d_0 - 3 d_1 + d_2 = 0.
 TEST(LeastEnergy, HertzOnThreeSupportsAgainstAScalarRoot) {
     const ConeProblem p = beam({-1, 0, 2});
     const Delassus W(p);
@@ -640,8 +644,8 @@ TEST(LeastEnergy, HertzOnThreeSupportsAgainstAScalarRoot) {
     EXPECT_LT((s.r - vector_of({2 * f2, 10 - 3 * f2, f2})).norm(), 1e-9) << report.message;
 }
 
-// A body wedged between two walls that lean towards each other: the springs slip in the elastic displacement. Without dilatation a slipping spring
-// answers to its normal displacement alone, f_N = -x_N / C, f_T = -mu f_N sign(x_T).
+// A body wedged between two walls that lean towards each other: the springs slip in the elastic displacement. Without
+// dilatation a slipping spring answers to its normal displacement alone, f_N = -x_N / C, f_T = -mu f_N sign(x_T).
 TEST(LeastEnergy, SlipWithoutDilatation) {
     ConeProblem p;
     p.only().dim = 3;

@@ -55,7 +55,8 @@ TEST(Hdf5Check, ThePeaceIsKept) {
     EXPECT_EQ(read.root().read_doubles("after"), numbers);
 }
 
-/// Frames are written by a thread of their own: it waits while the process is copied, and the child does not wait for it.
+/// Frames are written by a thread of their own: it waits while the process is copied, and the child does not wait for
+/// it.
 TEST(Hdf5Check, WhileAnotherThreadWrites) {
     const Scratch scratch;
     const std::vector<double> numbers(1000, 0.5);

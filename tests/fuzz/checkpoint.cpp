@@ -1,13 +1,15 @@
 // Fuzzer of the reader of checkpoints.
 //
-// The first byte chooses: a file of any bytes, of which nearly all end at the header or the checksum; or a good checkpoint with some of its numbers
-// replaced, read behind the checksum. In the second case only the data of datasets are changed, not the container, for the reason given in problem.cpp.
+// The first byte chooses: a file of any bytes, of which nearly all end at the header or the checksum; or a good
+// checkpoint with some of its numbers replaced, read behind the checksum. In the second case only the data of datasets
+// are changed, not the container, for the reason given in problem.cpp.
 
 #include "drystone/results/checkpoint.hpp"
 
 #include "bytes.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/files/hdf5.hpp"
+#include "drystone/scenes/scene_file.hpp"
 #include "results/checkpoint_scene.hpp"
 
 #include <hdf5.h>
@@ -82,7 +84,7 @@ Good make_good() {
 
 void read_any(std::string_view bytes) {
     std::ofstream(scratch_file(), std::ios::binary | std::ios::trunc) << bytes;
-    read_checkpoint(scratch_file(), "fuzz");
+    read_checkpoint(scratch_file(), "fuzz", plan_without_grains);
 }
 
 void read_changed(const Good& good, Bytes& bytes) {
@@ -95,7 +97,7 @@ void read_changed(const Good& good, Bytes& bytes) {
         for (std::size_t i = 0; i < width; ++i)
             changed[piece.at + at + i] = static_cast<char>(bytes.take<std::uint8_t>());
     }
-    read_checkpoint_content(hdf5::File::open_image("fuzz", changed).root());
+    read_checkpoint_content(hdf5::File::open_image("fuzz", changed).root(), plan_without_grains);
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Outside of the try: a good one that is refused is a fault too.
     static const Good good = [] {
         Good made = make_good();
-        read_checkpoint_content(hdf5::File::open_image("good", made.bytes).root());
+        read_checkpoint_content(hdf5::File::open_image("good", made.bytes).root(), plan_without_grains);
         return made;
     }();
     Bytes bytes(data, size);

@@ -1,8 +1,9 @@
 // Fuzzer of the reader of problems.
 //
-// The datasets are made from the fuzzer's bytes, in a file in memory, and not the bytes of the file: HDF5 1.10 itself crashes on containers whose inner tables
-// are garbled, which is known and not ours to mend, and nearly all inputs would end there. What is fuzzed is everything that is read from a container which
-// HDF5 can open: sizes, indices, numbers, and what is missing.
+// The datasets are made from the fuzzer's bytes, in a file in memory, and not the bytes of the file: HDF5 1.10 itself
+// crashes on containers whose inner tables are garbled, which is known and not ours to mend, and nearly all inputs
+// would end there. What is fuzzed is everything that is read from a container which HDF5 can open: sizes, indices,
+// numbers, and what is missing.
 
 #include "bytes.hpp"
 #include "drystone/base/error.hpp"

@@ -9,6 +9,18 @@
 namespace drystone {
 namespace {
 
+/// As simulate does it before a step of length h, on one rank.
+template <int d>
+FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state) {
+    FeedChange change;
+    std::vector<std::uint8_t> gone;
+    std::vector<ExactSum> sums;
+    find_drained<d>(scene, feeds, {}, gone, sums);
+    drain(scene, gone, sums, state, change);
+    pour(scene, feeds, h, state, change);
+    return change;
+}
+
 template <int d>
 Recipe<d> balls_of(Index shape, double low, double high) {
     Recipe<d> recipe;

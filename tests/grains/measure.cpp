@@ -101,7 +101,8 @@ TEST(Stress, OfABallBetweenWallsIsForceOverArea) {
 }
 
 TEST(Stress, OfAPeriodicChainDoesNotDependOnWhereTheCellBegins) {
-    // One disk that touches its own image in x, in a cell of 2 x 3, pressed by 5 N; any part of the cell has the same stress.
+    // One disk that touches its own image in x, in a cell of 2 x 3, pressed by 5 N; any part of the cell has the same
+    // stress.
     for (const double x : {0.1, 1.0, 1.9}) {
         Scene<2> scene = sample::empty_scene<2>(0.5);
         scene.domain.period = {2, 3};
@@ -174,7 +175,8 @@ TEST(Measure, CubicLattice) {
 }
 
 TEST(Coordination, RattlersFallOneAfterAnother) {
-    // A chain of three disks that ends freely on a lattice: with friction the last one has one contact, then the one before...
+    // A chain of three disks that ends freely on a lattice: with friction the last one has one contact, then the one
+    // before...
     auto [scene, forces] = lattice<2>(3, 0.5);
     Index last = 4;
     for (int k = 0; k < 3; ++k) {

@@ -1,5 +1,5 @@
 // The number of ranks, counted by all of them.
-#include <drystone/distributed/step.hpp>
+#include <drystone/distributed/part.hpp>
 
 #include <cstdio>
 

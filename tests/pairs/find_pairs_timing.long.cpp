@@ -1,5 +1,5 @@
-// How the cost grows with the number of bodies and with the spread of their sizes. Times are printed; only growth is asserted,
-// and generously, since other programs may run beside the test.
+// How the cost grows with the number of bodies and with the spread of their sizes. Times are printed; only growth is
+// asserted, and generously, since other programs may run beside the test.
 #include "collide/random_scene.hpp"
 #include "drystone/collide/detect.hpp"
 
@@ -18,7 +18,8 @@ struct Times {
     std::size_t pairs = 0, touching = 0;
 };
 
-/// Balls in cells of a jittered lattice, in the order of the lattice or in any order; or of random sizes at random places.
+/// Balls in cells of a jittered lattice, in the order of the lattice or in any order; or of random sizes at random
+/// places.
 Scene<3> packing(Index bodies, double ratio, bool shuffled) {
     if (ratio > 1) return testing::make_scene<3>({.bodies = bodies, .ratio = ratio, .fill = 0.6, .held = 0});
     Scene<3> scene;

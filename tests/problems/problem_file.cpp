@@ -81,8 +81,8 @@ void expect_same(const ConeSolution& a, const ConeSolution& b) {
 void expect_same_mass(const ConeProblem& a, const ConeProblem& b) {
     ASSERT_EQ(a.only().mass.index(), b.only().mass.index());
     if (const auto* block = std::get_if<BlockInverseMass>(&a.only().mass)) {
-        // Held as inverses: the file's M is the inverse of an inverse. Two inversions of blocks with a condition number up to
-        // about 100 leave at most some hundred units of rounding.
+        // Held as inverses: the file's M is the inverse of an inverse. Two inversions of blocks with a condition number
+        // up to about 100 leave at most some hundred units of rounding.
         const auto& other = std::get<BlockInverseMass>(b.only().mass).blocks;
         ASSERT_EQ(block->blocks.size(), other.size());
         const std::size_t size = static_cast<std::size_t>(a.only().dim) * a.only().dim;
@@ -226,9 +226,9 @@ TEST(ProblemFiles, VariantsDifferFromThePackingInFrictionAndFreeVelocityOnly) {
     EXPECT_EQ(variants, 9);
 }
 
-// Stored solutions hold the velocities u alone (r and v are zero in the file), so u = H v + w and M v = f + H^T r are tested
-// with the r and v eliminated: u - b must lie in the range of W. W has a null space in four of these problems, so this
-// fails if H, M, f, w or the order of rows is misread.
+// Stored solutions hold the velocities u alone (r and v are zero in the file), so u = H v + w and M v = f + H^T r are
+// tested with the r and v eliminated: u - b must lie in the range of W. W has a null space in four of these problems,
+// so this fails if H, M, f, w or the order of rows is misread.
 TEST(ProblemFiles, StoredVelocitiesAreReachableByImpulses) {
     DRYSTONE_NEEDS_DATA("fclib");
     int found = 0;
@@ -366,7 +366,8 @@ TEST(WriteProblem, KeepsBilateralRowsOfLocalProblems) {
     EXPECT_EQ(kind_of(file.problem), ProblemKind::local);
     expect_same(file, write_and_read(file));
 
-    // Local files hold no v: the reader takes u - w for contacts, and W r for the bilateral rows, whose u the file lacks.
+    // Local files hold no v: the reader takes u - w for contacts, and W r for the bilateral rows, whose u the file
+    // lacks.
     ConeSolution solution = random_solution(file.problem);
     const SparseMatrix& W = std::get<SparseInverseMass>(file.problem.only().mass).inverse;
     solution.v = solution.u - file.problem.w;

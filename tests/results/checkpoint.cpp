@@ -4,6 +4,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/files/hdf5.hpp"
+#include "drystone/scenes/scene_file.hpp"
 #include "results/checkpoint_scene.hpp"
 #include "support/message_of.hpp"
 #include "support/scratch.hpp"
@@ -97,7 +98,7 @@ TEST(Checkpoint, EveryBitComesBack) {
     const Scratch scratch;
     const Sample s = sample();
     write_checkpoint(scratch.file("c.h5"), s.state(), "0.1.0");
-    const Checkpoint c = read_checkpoint(scratch.file("c.h5"), "0.1.0");
+    const Checkpoint c = read_checkpoint(scratch.file("c.h5"), "0.1.0", plan_without_grains);
     EXPECT_EQ(c.program, "0.1.0");
     EXPECT_EQ(c.files.scene, "scene.toml");
     EXPECT_EQ(c.files.text, s.files.text);
@@ -166,7 +167,8 @@ TEST(Checkpoint, CutAtAnyLengthItIsRefused) {
     const std::string whole = bytes_of(scratch.file("c.h5"));
     for (std::size_t length = 0; length < whole.size(); length += length < 600 ? 1 : 97) {
         std::ofstream(scratch.file("cut.h5"), std::ios::binary) << whole.substr(0, length);
-        const std::string message = message_of([&] { read_checkpoint(scratch.file("cut.h5"), "0.1.0"); });
+        const std::string message =
+            message_of([&] { read_checkpoint(scratch.file("cut.h5"), "0.1.0", plan_without_grains); });
         const std::string expected = length == 0 ? "is empty"
                                      : length < header_size
                                          ? fmt::format("has {} of at least 512", length)
@@ -174,7 +176,9 @@ TEST(Checkpoint, CutAtAnyLengthItIsRefused) {
         ASSERT_NE(message.find(expected), std::string::npos) << length << ": " << message;
     }
     std::ofstream(scratch.file("cut.h5"), std::ios::binary) << whole << "x";
-    EXPECT_NE(message_of([&] { read_checkpoint(scratch.file("cut.h5"), "0.1.0"); }).find("is altered"),
+    EXPECT_NE(message_of([&] {
+                  read_checkpoint(scratch.file("cut.h5"), "0.1.0", plan_without_grains);
+              }).find("is altered"),
               std::string::npos);
 }
 
@@ -186,7 +190,7 @@ TEST(Checkpoint, AnyAlteredByteIsNoticed) {
         std::string bytes = whole;
         bytes[at] = static_cast<char>(bytes[at] ^ 1);
         std::ofstream(scratch.file("x.h5"), std::ios::binary) << bytes;
-        EXPECT_THROW(read_checkpoint(scratch.file("x.h5"), "0.1.0"), Error) << at;
+        EXPECT_THROW(read_checkpoint(scratch.file("x.h5"), "0.1.0", plan_without_grains), Error) << at;
     }
 }
 
@@ -196,7 +200,8 @@ TEST(Checkpoint, SaysWhichVersionItIsOf) {
     std::string bytes = bytes_of(scratch.file("c.h5"));
     bytes.replace(bytes.find("version 4"), 9, "version 3");
     std::ofstream(scratch.file("c.h5"), std::ios::binary) << bytes;
-    const std::string message = message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0"); });
+    const std::string message =
+        message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0", plan_without_grains); });
     for (const char* part : {"of version 3", "written by drystone 0.9.0", "this is drystone 0.1.0",
                              "resume it with drystone 0.9.0"})
         EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -205,13 +210,18 @@ TEST(Checkpoint, SaysWhichVersionItIsOf) {
 TEST(Checkpoint, OtherFilesAreNone) {
     const Scratch scratch;
     std::ofstream(scratch.file("text.h5")) << "dimension = 3\n";
-    EXPECT_NE(
-        message_of([&] { read_checkpoint(scratch.file("text.h5"), "0.1.0"); }).find("is not a checkpoint"),
-        std::string::npos);
-    EXPECT_FALSE(is_checkpoint(scratch.file("text.h5")));
-    EXPECT_NE(message_of([&] { read_checkpoint(scratch.file("none.h5"), "0.1.0"); }).find("cannot be opened"),
+    EXPECT_NE(message_of([&] {
+                  read_checkpoint(scratch.file("text.h5"), "0.1.0", plan_without_grains);
+              }).find("is not a checkpoint"),
               std::string::npos);
-    EXPECT_NE(message_of([&] { read_checkpoint(scratch.folder(), "0.1.0"); }).find("is a folder"),
+    EXPECT_FALSE(is_checkpoint(scratch.file("text.h5")));
+    EXPECT_NE(message_of([&] {
+                  read_checkpoint(scratch.file("none.h5"), "0.1.0", plan_without_grains);
+              }).find("cannot be opened"),
+              std::string::npos);
+    EXPECT_NE(message_of([&] {
+                  read_checkpoint(scratch.folder(), "0.1.0", plan_without_grains);
+              }).find("is a folder"),
               std::string::npos);
 }
 
@@ -238,7 +248,7 @@ protected:
         Sample s = sample();
         change(s);
         write_checkpoint(scratch.file("c.h5"), s.state(), "0.1.0");
-        return message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0"); });
+        return message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0", plan_without_grains); });
     }
     static void expect_part(const std::string& message, const std::string& part) {
         EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -390,7 +400,8 @@ TEST(Checkpoint, ASceneThatNamesAFileWhichIsMissingIsRefused) {
     Sample s = sample();
     s.files.text = "dimension = 3\n[[shape]]\nname = \"a\"\ntype = \"mesh\"\nfile = \"/etc/hostname.obj\"\n";
     write_checkpoint(scratch.file("c.h5"), s.state(), "0.1.0");
-    const std::string message = message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0"); });
+    const std::string message =
+        message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0", plan_without_grains); });
     EXPECT_NE(message.find("is not in the checkpoint"), std::string::npos) << message;
 }
 

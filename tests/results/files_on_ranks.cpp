@@ -1,9 +1,12 @@
-// Checkpoints and frames that several ranks write and read together are those of one rank, and what goes wrong on one goes wrong on all.
+// Checkpoints and frames that several ranks write and read together are those of one rank, and what goes wrong on one
+// goes wrong on all.
 //
-// Started by mpirun (ctest does that with 1 to 4 ranks): each rank has the whole scene, hands over its slab, and knows what must come out.
+// Started by mpirun (ctest does that with 1 to 4 ranks): each rank has the whole scene, hands over its slab, and knows
+// what must come out.
 
 #include "drystone/results/checkpoint.hpp"
 #include "drystone/results/frame_writer.hpp"
+#include "drystone/scenes/scene_file.hpp"
 #include "support/message_of.hpp"
 #include "support/scratch.hpp"
 
@@ -265,7 +268,7 @@ protected:
         meet();
         // Even shares, of either file.
         for (const char* name : {"ranks.h5", "one.h5"}) {
-            const Checkpoint back = read_checkpoint(file(name), "0.1.0", ranks_);
+            const Checkpoint back = read_checkpoint(file(name), "0.1.0", plan_without_grains, ranks_);
             const auto& run = std::get<StoppedRun<d>>(back.run);
             const auto share = [&](std::int64_t n) {
                 return std::pair(n * rank_ / count_, n * (rank_ + 1) / count_);
@@ -321,10 +324,12 @@ TEST_F(CheckpointsOnRanks, ErrorsAreThoseOfAllRanks) {
                   std::string::npos);
     }
     EXPECT_FALSE(std::filesystem::exists(file("c.h5")));
-    EXPECT_NE(
-        message_of_all([&] { read_checkpoint(file("none.h5"), "0.1.0", ranks_); }).find("cannot be opened"),
-        std::string::npos);
-    // A fault in the rows of the last rank, one at the border between the first two, a piston that is gone, and a byte that is not as it was written.
+    EXPECT_NE(message_of_all([&] {
+                  read_checkpoint(file("none.h5"), "0.1.0", plan_without_grains, ranks_);
+              }).find("cannot be opened"),
+              std::string::npos);
+    // A fault in the rows of the last rank, one at the border between the first two, a piston that is gone, and a byte
+    // that is not as it was written.
     meet();
     if (first()) {
         std::vector<ContactKey>& keys = heap.memory.warm.key;
@@ -343,7 +348,7 @@ TEST_F(CheckpointsOnRanks, ErrorsAreThoseOfAllRanks) {
     }
     meet();
     const auto message_of_reading = [&](const std::string& name) {
-        return message_of_all([&] { read_checkpoint(file(name), "0.1.0", ranks_); });
+        return message_of_all([&] { read_checkpoint(file(name), "0.1.0", plan_without_grains, ranks_); });
     };
     EXPECT_NE(message_of_reading("faulty.h5").find("not ascending"), std::string::npos);
     EXPECT_NE(message_of_reading("border.h5").find("not ascending"), std::string::npos);

@@ -37,7 +37,8 @@ struct Cells {
     [[nodiscard]] std::span<const int> cell(std::size_t i) const {
         return std::span(connectivity).subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
-    /// Area and enclosed volume; the latter is positive only where all triangles are wound counter-clockwise seen from outside.
+    /// Area and enclosed volume; the latter is positive only where all triangles are wound counter-clockwise seen from
+    /// outside.
     [[nodiscard]] std::pair<double, double> measure(std::size_t i) const {
         double area = 0, volume = 0;
         for (const auto& [a, b, c] : triangles_of_strip(cell(i))) {
@@ -108,7 +109,8 @@ TEST(Frames, SurfacesAreWhereTheBodiesAre) {
     EXPECT_NEAR(cells.group.read_doubles("CellData/speed")[0], std::sqrt(14.0), 1e-6);
     EXPECT_NEAR(cells.group.read_doubles("CellData/radius")[0], 0.5, 1e-7);
 
-    // Facets of round shapes are inside them: 642 vertices lose 0.9 % of the area and the volume, 24 meridians of a capsule 2 %.
+    // Facets of round shapes are inside them: 642 vertices lose 0.9 % of the area and the volume, 24 meridians of a
+    // capsule 2 %.
     const double box[] = {2 * 4 * (2 + 3 + 6) * 0.01, 8 * 6 * 0.001};
     const double expected[4][3] = {
         {pi, pi / 6, 0.012},

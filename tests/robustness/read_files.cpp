@@ -1,10 +1,12 @@
-// Reads many files in one process, for tests/robustness/broken: scenes, checkpoints or problems, each named on a line of stdin.
+// Reads many files in one process, for tests/robustness/broken: scenes, checkpoints or problems, each named on a line
+// of stdin.
 //
-// Answers with one line each: "valid" or "refused: <first line of the message>". Anything else that happens is a fault of ours: another
-// exception is told as "FAULT: ..." and makes the exit code 1.
+// Answers with one line each: "valid" or "refused: <first line of the message>". Anything else that happens is a fault
+// of ours: another exception is told as "FAULT: ..." and makes the exit code 1.
 //
-// What is valid is also used, for harm may come late: scenes and checkpoints for a few steps, problems for a solve. A run that ends with an Error
-// is "valid" too. "forged" is a checkpoint whose header, with length and checksum, is written anew before it is read: ill will can do that.
+// What is valid is also used, for harm may come late: scenes and checkpoints for a few steps, problems for a solve. A
+// run that ends with an Error is "valid" too. "forged" is a checkpoint whose header, with length and checksum, is
+// written anew before it is read: ill will can do that.
 
 #include "drystone/base/error.hpp"
 #include "drystone/problems/problem_file.hpp"
@@ -79,7 +81,7 @@ void read_and_use_scene(const std::string& file) {
 }
 
 void read_and_use_checkpoint(const std::string& file) {
-    Checkpoint checkpoint = read_checkpoint(file, "test");
+    Checkpoint checkpoint = read_checkpoint(file, "test", plan_without_grains);
     use([&] {
         std::visit(
             []<int d>(StoppedRun<d>& run) {

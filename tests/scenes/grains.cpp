@@ -104,7 +104,8 @@ TEST(SceneGrains, LawsOfSizes) {
     EXPECT_NEAR(mean(R"({ law = "table", size = [1, 2, 3], share = [0, 0.5, 1] })"), 2, 0.075);
     // By number: 0.4 of mean 0.75 and 0.6 of mean 1.5.
     EXPECT_NEAR(mean(R"({ law = "table", file = "grading.csv" })"), 1.2, 0.06);
-    // By mass in the plane, class by class: grains 0.4 / (0.5 * 1) and 0.6 / (1 * 2), means 2 a b / (a + b) of 1 / s^2 weights.
+    // By mass in the plane, class by class: grains 0.4 / (0.5 * 1) and 0.6 / (1 * 2), means 2 a b / (a + b) of 1 / s^2
+    // weights.
     const double small = 0.8, large = 0.3, mean_small = std::log(2.0) / (1 / 0.5 - 1),
                  mean_large = std::log(2.0) / 0.5;
     EXPECT_NEAR(mean(R"({ law = "table", file = "grading.csv", by = "mass" })"),

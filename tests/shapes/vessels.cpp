@@ -67,8 +67,8 @@ TEST(Vessels, LiftersKeepTheDrumClosed) {
     EXPECT_EQ(open_edges(drum), 0);
     const double section = area(drum_section(plan));
     EXPECT_NEAR(volume(drum), -section * 0.2, 1e-15);
-    // Each takes away a trapezoid, its two parallel sides chords of the angles at wall and top, and the wall is otherwise as round as
-    // the plan says.
+    // Each takes away a trapezoid, its two parallel sides chords of the angles at wall and top, and the wall is
+    // otherwise as round as the plan says.
     const double half = 0.05, top = 0.44, whole = 0.5;
     const double ridge = 0.5 * (2 * whole * std::sin(half) + 2 * top * std::sin(half / 2)) *
                          (whole * std::cos(half) - top * std::cos(half / 2));

@@ -50,9 +50,9 @@ TEST(Admm, SolvesTheExactLawOnRandomBodies) {
     }
 }
 
-// Our own loops and sums give the same bits on any number of threads. The BLAS under the sparse factorisation does not quite: its
-// kernels sum in an order that depends on where the allocator put an array (modulo 64 bytes), in one thread already. So here
-// the last bits are allowed to differ, and nothing more.
+// Our own loops and sums give the same bits on any number of threads. The BLAS under the sparse factorisation does not
+// quite: its kernels sum in an order that depends on where the allocator put an array (modulo 64 bytes), in one thread
+// already. So here the last bits are allowed to differ, and nothing more.
 TEST(Admm, DoesNotDependOnTheNumberOfThreads) {
     const ConeProblem problem = random_bodies({.bodies = 15, .contacts = 28}, [](int k) {
         return k % 3 == 0 ? Cone::wrench(6, 0.5, 0.2, 0.1) : Cone::second_order(3, 0.5);

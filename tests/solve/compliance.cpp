@@ -1,5 +1,5 @@
-// Compliance: u = H v + w + C r. A row's compliance is the same as a body of its own with inverse mass C, and every solver
-// must find the impulses of that problem.
+// Compliance: u = H v + w + C r. A row's compliance is the same as a body of its own with inverse mass C, and every
+// solver must find the impulses of that problem.
 #include "drystone/solve/infeasible.hpp"
 #include "drystone/solve/solve.hpp"
 #include "solve/compliant_problems.hpp"
@@ -56,8 +56,8 @@ void expect_equivalent(const ConeProblem& p) {
 Cone coulomb_3d(int) { return Cone::second_order(3, 0.3); }
 Cone coulomb_2d(int) { return Cone::second_order(2, 0.3); }
 
-/// A beam in the plane, of mass m and inertia I, on supports at x = -1, 0, 1 that hold it vertically, and one that holds it
-/// horizontally; load P downwards and turning impulse T.
+/// A beam in the plane, of mass m and inertia I, on supports at x = -1, 0, 1 that hold it vertically, and one that
+/// holds it horizontally; load P downwards and turning impulse T.
 ConeProblem beam(double m, double I, double P, double T, const Cone& centre) {
     ConeProblem p;
     p.only().dim = 3;

@@ -133,7 +133,8 @@ TEST(Dilatancy, EverySolverGivesTheSameVelocities) {
     }
 }
 
-/// Balls have visits of their own; blocks that dilate are solved beside them, in the same tiles, and the referee does not care.
+/// Balls have visits of their own; blocks that dilate are solved beside them, in the same tiles, and the referee does
+/// not care.
 TEST(Dilatancy, OfSomeContactsOfBalls) {
     const ConeProblem p = pile<3>({.across = 5, .high = 4, .speed = 0.3, .slope = 25}, [](int k) {
         return dilating(Cone::second_order(3, 0.3), k % 3 == 0 ? 0.4 : 0.0);
@@ -154,8 +155,8 @@ TEST(Dilatancy, OfSomeContactsOfBalls) {
     }
 }
 
-/// A body that is drawn along at 1 m/s between two plates has room by Coulomb's law and none if it dilates: the plates press it, with friction up to zeta, and
-/// what draws it works against them.
+/// A body that is drawn along at 1 m/s between two plates has room by Coulomb's law and none if it dilates: the plates
+/// press it, with friction up to zeta, and what draws it works against them.
 TEST(Dilatancy, MayLeaveNoRoom) {
     const double mu = 0.5;
     for (const double dilatancy : {0.0, 0.5}) {

@@ -120,9 +120,9 @@ TEST(InteriorPoint, SolvesProblemsGivenByTheirDelassusMatrixAlike) {
     EXPECT_LT((by_bodies.solution.u - by_matrix.solution.u).norm(), 1e-9 * W.b().norm());
 }
 
-// Our own loops and sums give the same bits on any number of threads. The BLAS under the sparse factorisation does not quite: its
-// kernels sum in an order that depends on where the allocator put an array (modulo 64 bytes), in one thread already. So here
-// the last bits are allowed to differ, and nothing more.
+// Our own loops and sums give the same bits on any number of threads. The BLAS under the sparse factorisation does not
+// quite: its kernels sum in an order that depends on where the allocator put an array (modulo 64 bytes), in one thread
+// already. So here the last bits are allowed to differ, and nothing more.
 TEST(InteriorPoint, DoesNotDependOnTheNumberOfThreads) {
     const ConeProblem problem = random_bodies({.bodies = 15, .contacts = 30}, [](int k) {
         return k % 3 == 0 ? Cone::wrench(6, 0.5, 0.2, 0.1) : Cone::second_order(3, 0.5);

@@ -30,8 +30,8 @@ SolveReport run(const Delassus& W, Law law, GradientVariant variant, double tole
 
 }  // namespace
 
-// The incline of Bloch and Lefebvre-Lepot as one reads it in the paper, in plain scalars, with the line search that compares values of
-// the cost: f(x') > f(y) + f'(y) (x' - y) + L/2 (x' - y)^2.
+// The incline of Bloch and Lefebvre-Lepot as one reads it in the paper, in plain scalars, with the line search that
+// compares values of the cost: f(x') > f(y) + f'(y) (x' - y) + L/2 (x' - y)^2.
 int iterations_by_the_book(double Q, double c, bool restart, double tolerance) {
     const auto f = [&](double x) { return 0.5 * Q * x * x + c * x; };
     double x = 0, y = 0, theta = 1, lipschitz = 0.5;
@@ -54,14 +54,15 @@ int iterations_by_the_book(double Q, double c, bool restart, double tolerance) {
     }
 }
 
-// Bloch and Lefebvre-Lepot 2023, table 1: iterations for the first step of a disk on an incline. The multiplier there is a force,
-// hence Q = h^2 W and c = h u_free. Eight of the ten counts are met exactly, and they settle what the paper leaves open: the
-// first iteration uses the given step (the constant decays after an iteration), the line search compares with f(y) (with f of
-// the old iterate, as printed, it does not end), and a restart drops the momentum of that very iteration.
-// The other two, the adaptive steps at 1e-9, hang on rounding: near the end the values of the cost that the paper compares
-// differ by less than their last digit, so that noise decides when the step is halved. Ours tests the same inequality in the
-// form (x' - y).Q (x' - y) <= L |x' - y|^2, which has hardly any cancellation. With the values of the cost the counts come out as
-// published, 164 and 100, or a few off, as the compiler fuses multiplications with additions or does not.
+// Bloch and Lefebvre-Lepot 2023, table 1: iterations for the first step of a disk on an incline. The multiplier there
+// is a force, hence Q = h^2 W and c = h u_free. Eight of the ten counts are met exactly, and they settle what the paper
+// leaves open: the first iteration uses the given step (the constant decays after an iteration), the line search
+// compares with f(y) (with f of the old iterate, as printed, it does not end), and a restart drops the momentum of that
+// very iteration. The other two, the adaptive steps at 1e-9, hang on rounding: near the end the values of the cost that
+// the paper compares differ by less than their last digit, so that noise decides when the step is halved. Ours tests
+// the same inequality in the form (x' - y).Q (x' - y) <= L |x' - y|^2, which has hardly any cancellation. With the
+// values of the cost the counts come out as published, 164 and 100, or a few off, as the compiler fuses multiplications
+// with additions or does not.
 TEST(ProjectedGradient, MeetsThePublishedCountsOnTheIncline) {
     const double h = 0.05, Q = h * h, c = -h * h * std::cos(std::numbers::pi / 6);
     const ConeProblem problem =
@@ -116,7 +117,8 @@ TEST(ProjectedGradient, ReproducesTheReferencesOfBothLaws) {
     }
 }
 
-// The associated law has one velocity: all variants and the interior point must find it, with joints and every kind of cone.
+// The associated law has one velocity: all variants and the interior point must find it, with joints and every kind of
+// cone.
 TEST(ProjectedGradient, AgreesWithTheInteriorPointOnRandomBodies) {
     for (unsigned seed = 1; seed <= 3; ++seed) {
         const ConeProblem problem = random_bodies({.contacts = 20, .seed = seed}, cone_of_every_kind);

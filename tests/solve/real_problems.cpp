@@ -22,7 +22,8 @@ std::vector<std::filesystem::path> fclib_files() {
 
 }  // namespace
 
-// By both arithmetics: the sums of fast factorisations differ from processor to processor, and no solution may hang on them.
+// By both arithmetics: the sums of fast factorisations differ from processor to processor, and no solution may hang on
+// them.
 TEST(RealProblems, AutoSolvesEveryFileTo1e8) {
     DRYSTONE_NEEDS_DATA("fclib");
     for (const auto& path : fclib_files()) {
@@ -60,10 +61,10 @@ TEST(RealProblems, PlainGaussSeidelSolvesEveryFileTo1e6) {
     }
 }
 
-// The stored solutions hold u (their r is zero). They are as accurate as the files are: the Delassus matrices of the capsules and the
-// mass of the chute are not symmetric by some 3e-3, of which the reader keeps the symmetric part; the stored u of
-// Spheres-i099 itself violates u_N >= 0 by 1.2e-3. spheres-in-a-box is left out: under the exact law u need not be unique, and
-// there ours (judged 1e-10) and the stored one are different solutions.
+// The stored solutions hold u (their r is zero). They are as accurate as the files are: the Delassus matrices of the
+// capsules and the mass of the chute are not symmetric by some 3e-3, of which the reader keeps the symmetric part; the
+// stored u of Spheres-i099 itself violates u_N >= 0 by 1.2e-3. spheres-in-a-box is left out: under the exact law u need
+// not be unique, and there ours (judged 1e-10) and the stored one are different solutions.
 TEST(RealProblems, StoredVelocitiesAreReproduced) {
     DRYSTONE_NEEDS_DATA("fclib");
     const std::vector<std::pair<const char*, double>> files = {{"Box_Stacks-i0122-82-5", 1e-12},

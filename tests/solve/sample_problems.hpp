@@ -28,7 +28,8 @@ struct Reference {
 /// The single-contact references of the validation list of the discrete theory (item 4) and its two contacts (item 5).
 std::vector<Reference> references();
 
-/// Rows (dim x 6) of a contact at lever arm `arm` with axes `frame` (normal first); dim 6 adds the relative spin, normal first.
+/// Rows (dim x 6) of a contact at lever arm `arm` with axes `frame` (normal first); dim 6 adds the relative spin,
+/// normal first.
 Eigen::Matrix<double, Eigen::Dynamic, 6, Eigen::RowMajor> contact_rows(const Eigen::Matrix3d& frame,
                                                                        const Eigen::Vector3d& arm, int dim,
                                                                        double sign);
@@ -41,8 +42,9 @@ struct RandomOptions {
     double scale = 1;  ///< of all masses, kg
 };
 
-/// Rigid bodies in 3D with random places, masses and velocities that touch each other and a fixed floor (the last body); cone(k)
-/// is the cone of contact k (dim 1, 3 or 6; `free` blocks of dim 3 are ball joints). w = 0: rest satisfies every constraint.
+/// Rigid bodies in 3D with random places, masses and velocities that touch each other and a fixed floor (the last
+/// body); cone(k) is the cone of contact k (dim 1, 3 or 6; `free` blocks of dim 3 are ball joints). w = 0: rest
+/// satisfies every constraint.
 ConeProblem random_bodies(const RandomOptions& o, const std::function<Cone(int)>& cone);
 
 /// For random_bodies: the kinds of cones in turn.

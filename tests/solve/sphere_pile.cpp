@@ -42,7 +42,8 @@ public:
         return problem.only().count++;
     }
 
-    /// Contact of a and b (-1: held, without an entry) with normal n from b to a; w is the known normal velocity, gap over step.
+    /// Contact of a and b (-1: held, without an entry) with normal n from b to a; w is the known normal velocity, gap
+    /// over step.
     void add_contact(const Cone& cone, Index a, Index b, const Vec& n, double w) {
         const Eigen::Matrix<double, d, d> E = random_frame(n);
         problem.add_block(cone);

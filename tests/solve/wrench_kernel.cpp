@@ -16,7 +16,8 @@ namespace {
 
 constexpr Law laws[] = {Law::coulomb, Law::associated};
 
-/// Cones in which each coefficient is 0 now and then; in 3D of all dimensions that occur, rays and Coulomb cones among them.
+/// Cones in which each coefficient is 0 now and then; in 3D of all dimensions that occur, rays and Coulomb cones among
+/// them.
 template <int d>
 std::function<Cone(int)> mixed_cones(double size, int every_kind = 1) {
     return [size, every_kind](int k) {
@@ -43,8 +44,8 @@ Vector some_impulses(const ConeProblem& p, double size, unsigned seed) {
     return r;
 }
 
-/// Error of each block after one visit: the natural map over the impulses at stake, of which the start is one, since it leaves its
-/// rounding in the velocities; with torques measured by the block's length. The largest of all blocks.
+/// Error of each block after one visit: the natural map over the impulses at stake, of which the start is one, since it
+/// leaves its rounding in the velocities; with torques measured by the block's length. The largest of all blocks.
 double worst_block(const Delassus& W, const Vector& start, const Vector& r, Law law) {
     const ConeProblem& p = W.problem();
     Vector u;

@@ -33,9 +33,9 @@ std::vector<double> projected(const PointAndCone& at) {
 /// Norms of points number k of n: over 12 decades.
 double norm_of(int k, int n) { return std::pow(10, -6 + 12 * k / (n - 1.0)); }
 
-/// The largest distance between the projection and the interior point on W = 1 and b = -x, relative to the norm of the points, over
-/// batches of points that are solved at once. Only the stop of that solve asks the referee, who projects; its iterates
-/// do not. Points of one batch have about one norm, because the solve is accurate relative to the whole.
+/// The largest distance between the projection and the interior point on W = 1 and b = -x, relative to the norm of the
+/// points, over batches of points that are solved at once. Only the stop of that solve asks the referee, who projects;
+/// its iterates do not. Points of one batch have about one norm, because the solve is accurate relative to the whole.
 double largest_difference(int batches, bool degenerate) {
     constexpr int size = 500;
     std::mt19937 engine(2);
@@ -77,13 +77,14 @@ double largest_difference(int batches, bool degenerate) {
     return worst;
 }
 
-// What the interior point reaches. Where a limit is met and its multiplier is 0, the distance from the solution is the root of the
-// distance from complementarity, so half the digits are lost.
+// What the interior point reaches. Where a limit is met and its multiplier is 0, the distance from the solution is the
+// root of the distance from complementarity, so half the digits are lost.
 constexpr double regular_accuracy = 1e-9, degenerate_accuracy = 2e-7;
 
 }  // namespace
 
-// p is the projection of x iff p is in K, x - p is in the polar cone of K and the two are perpendicular. Distances, relative to |x|.
+// p is the projection of x iff p is in K, x - p is in the polar cone of K and the two are perpendicular. Distances,
+// relative to |x|.
 TEST(WrenchProjection, SampleSatisfiesItsOptimalityConditions) {
     constexpr int points = 100'000;
     std::mt19937 engine(1);

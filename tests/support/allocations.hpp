@@ -1,4 +1,5 @@
-// Counts what a test program asks the heap for. Include it in one file of a program: it puts itself in the place of malloc and its kin.
+// Counts what a test program asks the heap for. Include it in one file of a program: it puts itself in the place of
+// malloc and its kin.
 #pragma once
 
 #include <atomic>

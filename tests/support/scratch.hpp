@@ -56,7 +56,8 @@ struct Recipe {
     std::vector<Cone> cones;
 };
 
-/// Random separate bodies with full mass blocks; block i acts on bodies i and i + 1 (modulo their number), in ascending order.
+/// Random separate bodies with full mass blocks; block i acts on bodies i and i + 1 (modulo their number), in ascending
+/// order.
 ConeProblem random_problem(const Recipe& recipe);
 
 ConeSolution random_solution(const ConeProblem& problem);

@@ -39,9 +39,11 @@ class CheckLayers(unittest.TestCase):
             ("grains", "contact/assembly.hpp"),
             ("files", "base/error.hpp"),
             ("problems", "cone/problem.hpp"),
-            ("run", "grains/step.hpp"),
+            ("run", "world/step.hpp"),
             ("scenes", "run/simulate.hpp"),
-            ("results", "scenes/scene_file.hpp"),
+            ("scenes", "fields/fields.hpp"),
+            ("results", "run/plan.hpp"),
+            ("distributed", "world/share.hpp"),
             ("distributed", "solve/gauss_seidel.hpp"),
         ]:
             with self.subTest(room=room, header=header):
@@ -60,9 +62,9 @@ class CheckLayers(unittest.TestCase):
             ("solve", "shapes/sphere.hpp"),
             ("collide", "cone/problem.hpp"),
             ("cone", "contact/law.hpp"),
-            ("contact", "grains/step.hpp"),
+            ("contact", "world/step.hpp"),
             ("grains", "continuum/grid.hpp"),
-            ("fibres", "grains/step.hpp"),
+            ("fibres", "world/step.hpp"),
             ("solve", "problems/problem_file.hpp"),
             ("files", "cone/problem.hpp"),
             ("problems", "solve/solve.hpp"),
@@ -70,6 +72,9 @@ class CheckLayers(unittest.TestCase):
             ("grains", "run/simulate.hpp"),
             ("scenes", "results/checkpoint.hpp"),
             ("results", "distributed/ghosts.hpp"),
+            ("results", "scenes/scene_file.hpp"),
+            ("fields", "scenes/table.hpp"),
+            ("world", "run/simulate.hpp"),
             ("distributed", "results/frames.hpp"),
         ]:
             with self.subTest(room=room, header=header):

@@ -1,7 +1,7 @@
 // Sums of doubles that do not depend on the order of the terms, nor on who holds them.
 //
-// A long fixed-point number (a Kulisch accumulator): every double is an integer multiple of 2^-1074, so a sum of doubles
-// is a sum of integers and integers commute. No library in Debian offers this. One term costs about 3 ns.
+// A long fixed-point number (a Kulisch accumulator): every double is an integer multiple of 2^-1074, so a sum of
+// doubles is a sum of integers and integers commute. No library in Debian offers this. One term costs about 3 ns.
 #pragma once
 
 #include <array>
@@ -50,8 +50,8 @@ public:
         if (poisoned_ != 0) return std::nan("");
         ExactSum tidy = *this;
         tidy.carry();
-        // After carry() limbs lie in [0, 2^32) but for the top one, which holds the sign; negative sums are negated first
-        // so that a number and its opposite are rounded alike.
+        // After carry() limbs lie in [0, 2^32) but for the top one, which holds the sign; negative sums are negated
+        // first so that a number and its opposite are rounded alike.
         const bool negative = tidy.limbs_.back() < 0;
         if (negative) {
             for (auto& l : tidy.limbs_) l = -l;

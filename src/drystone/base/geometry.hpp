@@ -41,8 +41,8 @@ struct Rotation<2> {
 
 template <>
 struct Rotation<3> {
-    Eigen::Quaternion<double, Eigen::DontAlign> q =
-        Eigen::Quaternion<double, Eigen::DontAlign>(1, 0, 0, 0);  ///< unit
+    /// unit
+    Eigen::Quaternion<double, Eigen::DontAlign> q = Eigen::Quaternion<double, Eigen::DontAlign>(1, 0, 0, 0);
 };
 
 inline Mat<2> matrix(const Rotation<2>& rotation) {
@@ -53,8 +53,8 @@ inline Mat<2> matrix(const Rotation<2>& rotation) {
 }
 inline Mat<3> matrix(const Rotation<3>& rotation) { return rotation.q.toRotationMatrix(); }
 
-/// The rotation after a turn by a rotation vector of the world's axes: the exponential map, exact for a spin that keeps its
-/// direction. The quaternion is brought back to unit length.
+/// The rotation after a turn by a rotation vector of the world's axes: the exponential map, exact for a spin that keeps
+/// its direction. The quaternion is brought back to unit length.
 inline Rotation<2> turn(const Rotation<2>& rotation, const Spin<2>& by) { return {rotation.angle + by[0]}; }
 inline Rotation<3> turn(const Rotation<3>& rotation, const Spin<3>& by) {
     const double angle = by.norm();
@@ -72,7 +72,7 @@ inline Rotation<3> turn(const Rotation<3>& rotation, const Spin<3>& by) {
 template <int d>
 struct Pose {
     Vec<d> position = Vec<d>::Zero();
-    Rotation<d> rotation;
+    Rotation<d> rotation = {};
 };
 
 /// spin x arm: the velocity that a spin gives to a point at `arm` from the centre.

@@ -1,7 +1,8 @@
 // Text of others (titles, names, names of files) as it may go to a terminal, to a log or into a message.
 //
-// A terminal obeys what it is sent: an escape sequence in the title of a scene can rename a window or wipe the screen, a newline can forge a line of
-// ours, a mark that turns the direction of writing can hide what a name says. Such characters are shown instead of sent.
+// A terminal obeys what it is sent: an escape sequence in the title of a scene can rename a window or wipe the screen,
+// a newline can forge a line of ours, a mark that turns the direction of writing can hide what a name says. Such
+// characters are shown instead of sent.
 #pragma once
 
 #include <string>
@@ -29,8 +30,8 @@ inline std::size_t decode(std::string_view text, char32_t& code) {
     return code < least[size] || surrogate || code > 0x10FFFF ? 0 : size;
 }
 
-/// Controls (C0, DEL, C1), marks of the direction of writing, separators of lines and paragraphs, and what takes no room: two names that differ in it
-/// look alike.
+/// Controls (C0, DEL, C1), marks of the direction of writing, separators of lines and paragraphs, and what takes no
+/// room: two names that differ in it look alike.
 inline bool is_control(char32_t c) {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
@@ -69,8 +70,8 @@ inline std::string shown(std::string_view text, bool keep_lines) {
 
 }  // namespace detail
 
-/// On one line, with nothing in it that a terminal obeys: controls become \x1b, \n or \u202e, bytes that are no UTF-8 become \xff. Of what is
-/// harmless already nothing is changed.
+/// On one line, with nothing in it that a terminal obeys: controls become \x1b, \n or \u202e, bytes that are no UTF-8
+/// become \xff. Of what is harmless already nothing is changed.
 inline std::string harmless(std::string_view text) { return detail::shown(text, false); }
 
 /// The same for a text of ours that has several lines: what others wrote in it went through harmless() by itself.

@@ -1,7 +1,7 @@
 // Memory in huge pages, for the large arrays that sweeps stream through.
 //
-// Hardware prefetching stops at the end of a page; with pages of 4 KiB that is every tenth contact. Linux gives huge pages to
-// those who ask (madvise); elsewhere this is aligned memory and nothing more.
+// Hardware prefetching stops at the end of a page; with pages of 4 KiB that is every tenth contact. Linux gives huge
+// pages to those who ask (madvise); elsewhere this is aligned memory and nothing more.
 #pragma once
 
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // Loops over threads whose result does not depend on the number of threads.
 //
-// The only seam to OpenMP in the project. A body of a loop may write only what belongs to its own index, so the schedule
-// never shows in the result. Sums go through ExactSum (exact_sum.hpp), never through an OpenMP reduction. What a body throws is thrown by the loop: that
-// of the lowest index that threw.
+// The only seam to OpenMP in the project. A body of a loop may write only what belongs to its own index, so the
+// schedule never shows in the result. Sums go through ExactSum (exact_sum.hpp), never through an OpenMP reduction. What
+// a body throws is thrown by the loop: that of the lowest index that threw.
 #pragma once
 
 #include "drystone/base/types.hpp"
@@ -21,8 +21,8 @@ namespace drystone {
 
 namespace detail {
 
-/// Tells ThreadSanitizer, which does not see into libgomp, that threads of a region follow what came before it and precede
-/// what comes after. Nothing without the sanitiser.
+/// Tells ThreadSanitizer, which does not see into libgomp, that threads of a region follow what came before it and
+/// precede what comes after. Nothing without the sanitiser.
 class RegionFence {
 public:
     void publish() {
@@ -40,7 +40,8 @@ private:
     [[maybe_unused]] char tag_ = 0;
 };
 
-/// What was thrown in a region of threads, to be thrown again behind it: an exception that left the region would end the program.
+/// What was thrown in a region of threads, to be thrown again behind it: an exception that left the region would end
+/// the program.
 class Failure {
 public:
     /// In a handler.

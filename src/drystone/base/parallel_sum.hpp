@@ -9,7 +9,8 @@
 
 namespace drystone {
 
-/// Calls f(i, room) for i in [0, n), with one `Room` for each share of a thread, and answers these merged by `room.add(other)`.
+/// Calls f(i, room) for i in [0, n), with one `Room` for each share of a thread, and answers these merged by
+/// `room.add(other)`.
 template <class Room, class F>
 Room parallel_merge(int threads, Index n, F&& f) {
     constexpr int most_shares = 16;

@@ -10,12 +10,14 @@
 
 namespace drystone {
 
-/// What a scene (256 MiB) and the files that it names, surfaces and tables (1 GiB), may have at most. A million bodies one by one are 100 MiB.
+/// What a scene (256 MiB) and the files that it names, surfaces and tables (1 GiB), may have at most. A million bodies
+/// one by one are 100 MiB.
 inline constexpr std::uintmax_t most_scene_bytes = std::uintmax_t{1} << 28U;
 inline constexpr std::uintmax_t most_surface_bytes = std::uintmax_t{1} << 30U;
 
-/// The bytes of a file. Throws Error on what is no file (a folder, a device without end, a pipe, which may have nobody at its other end) and on one of
-/// more than `most` bytes. What the shell hands over may be a pipe: /dev/stdin, and /dev/fd/63 for <(...). `cure`: what to do if it cannot be opened.
+/// The bytes of a file. Throws Error on what is no file (a folder, a device without end, a pipe, which may have nobody
+/// at its other end) and on one of more than `most` bytes. What the shell hands over may be a pipe: /dev/stdin, and
+/// /dev/fd/63 for <(...). `cure`: what to do if it cannot be opened.
 inline std::string read_file(const std::filesystem::path& file, std::uintmax_t most,
                              const std::string& cure) {
     namespace fs = std::filesystem;

@@ -1,5 +1,6 @@
-// Memory that is used again and again: what one stage of a step is done with is there for the next, and a step that is like the one before asks the system for
-// nothing. (std::pmr's own pools never give large blocks to another size; the arrays of a step are large and creep.)
+// Memory that is used again and again: what one stage of a step is done with is there for the next, and a step that is
+// like the one before asks the system for nothing. (std::pmr's own pools never give large blocks to another size; the
+// arrays of a step are large and creep.)
 #pragma once
 
 #include <algorithm>

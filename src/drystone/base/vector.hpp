@@ -1,7 +1,7 @@
 // The stacked vectors of a problem: Eigen's, but they keep their room.
 //
-// Eigen's own vectors give their memory back whenever their size changes, and the number of contacts changes in every step. It has no allocator to put in the
-// place of malloc, so this is a map of Eigen's onto memory that is owned here.
+// Eigen's own vectors give their memory back whenever their size changes, and the number of contacts changes in every
+// step. It has no allocator to put in the place of malloc, so this is a map of Eigen's onto memory that is owned here.
 #pragma once
 
 #include "drystone/base/rooms.hpp"
@@ -15,7 +15,8 @@
 
 namespace drystone {
 
-/// All blocks or all bodies. As Eigen::VectorXd in expressions; resizing below the largest size so far allocates nothing.
+/// All blocks or all bodies. As Eigen::VectorXd in expressions; resizing below the largest size so far allocates
+/// nothing.
 class Vector : public Eigen::Map<Eigen::VectorXd, Eigen::AlignedMax> {
 public:
     using Base = Eigen::Map<Eigen::VectorXd, Eigen::AlignedMax>;

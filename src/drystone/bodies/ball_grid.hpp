@@ -1,7 +1,8 @@
-// Balls in cells, for asking which are near a place: what random placing needs, where balls come one by one and sizes differ widely.
+// Balls in cells, for asking which are near a place: what random placing needs, where balls come one by one and sizes
+// differ widely.
 //
-// A ball is in the level of its size (cells are powers of two, at least its diameter wide), so that a question costs about as much for
-// many sizes as for one. Cells are found by a hash of their numbers; nothing depends on addresses.
+// A ball is in the level of its size (cells are powers of two, at least its diameter wide), so that a question costs
+// about as much for many sizes as for one. Cells are found by a hash of their numbers; nothing depends on addresses.
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
@@ -54,8 +55,9 @@ public:
         }
     }
 
-    /// Calls visit(ball, way) for each image of a ball whose centre is nearer to x than `reach` plus its radius; `way` leads from its
-    /// centre to x. Ends, with true, when visit answers true. `least`: levels of smaller balls are left out.
+    /// Calls visit(ball, way) for each image of a ball whose centre is nearer to x than `reach` plus its radius; `way`
+    /// leads from its centre to x. Ends, with true, when visit answers true. `least`: levels of smaller balls are left
+    /// out.
     template <class Visit>
     bool any_near(const Vec<d>& x, double reach, double least, Visit&& visit) const {
         const Vec<d> inside = wrapped(domain_, x);

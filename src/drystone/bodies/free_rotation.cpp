@@ -60,7 +60,8 @@ void turn_momentum(const Vec<3>& l, Turning& body) {
     body.l = l;
 }
 
-/// A little, along the great circle through l that climbs in energy fastest, until l has the energy. False if there is no such place nearby.
+/// A little, along the great circle through l that climbs in energy fastest, until l has the energy. False if there is
+/// no such place nearby.
 bool restore_along_slope(const Vec<3>& inverse, double energy, Turning& body) {
     const double size = body.l.norm();
     const Vec<3> along = body.l / size, spin = inverse.cwiseProduct(body.l);
@@ -84,8 +85,8 @@ bool restore_along_slope(const Vec<3>& inverse, double energy, Turning& body) {
     return true;
 }
 
-/// Anywhere: energy and size of l are linear in the squares of its components, which are moved between the axis of the largest inverse moment
-/// and that of the smallest, and with the middle one where that is not enough.
+/// Anywhere: energy and size of l are linear in the squares of its components, which are moved between the axis of the
+/// largest inverse moment and that of the smallest, and with the middle one where that is not enough.
 void restore_by_squares(const Vec<3>& inverse, double energy, Turning& body) {
     std::array<int, 3> axis = {0, 1, 2};
     std::sort(axis.begin(), axis.end(), [&](int a, int b) { return inverse[a] < inverse[b]; });
@@ -135,7 +136,8 @@ Rotation<3> turn_freely(const Rotation<3>& rotation, const Spin<3>& moments, con
 
     Turning body{Quaternion(rotation.q), Quaternion(rotation.q).conjugate() * L};
     const double energy = 0.5 * body.l.dot(inverse.cwiseProduct(body.l));
-    // The error of a part is that of the product of its two angles; a body that turns by many radians is not followed in every detail.
+    // The error of a part is that of the product of its two angles; a body that turns by many radians is not followed
+    // in every detail.
     constexpr double angle = 0.1;
     constexpr int most_parts = 100;
     const double turned = std::abs(h) * L.norm() * std::sqrt(std::abs(rest * top));

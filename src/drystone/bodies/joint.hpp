@@ -25,18 +25,18 @@ struct Joint {
     std::string name;
     JointKind kind = JointKind::ball;
     GlobalId a = 0;
-    std::optional<GlobalId> b;           ///< none: the world
+    std::optional<GlobalId> b = {};      ///< none: the world
     Vec<d> point_a = Vec<d>::Zero();     ///< from the centre of a, in its axes, m
     Vec<d> point_b = Vec<d>::Zero();     ///< likewise of b; a place in the world if there is no b
     Mat<d> axes_a = Mat<d>::Identity();  ///< rows: axis first; in the axes of a
-    Mat<d> axes_b =
-        Mat<d>::Identity();  ///< the same directions at the start, in the axes of b (or the world's)
-    double length = 0;       ///< of distance and spring, m
+    /// the same directions at the start, in the axes of b (or the world's)
+    Mat<d> axes_b = Mat<d>::Identity();
+    double length = 0;                  ///< of distance and spring, m
     double stiffness = 0, damping = 0;  ///< of a spring, N/m and kg/s
     // Along the axis of a slider (N, m/s) or about that of a hinge (N m, rad/s); of a relative to b.
     double friction = 0;                                     ///< dry: holds up to this force
     double effort = 0;                                       ///< motor: a force that acts, whatever moves
-    std::optional<double> speed;                             ///< motor: this speed is kept
+    std::optional<double> speed = {};                        ///< motor: this speed is kept
     double limit = std::numeric_limits<double>::infinity();  ///< largest force of a motor that keeps a speed
     bool collide = false;  ///< whether the two bodies also touch each other as others do
 };

@@ -12,16 +12,17 @@ namespace drystone {
 struct PairLaw {
     double friction = 0.5;   ///< Coulomb's coefficient, >= 0
     double restitution = 0;  ///< Newton's, 0 to 1; needs the scheme moreau-jean
-    double cohesion =
-        0;               ///< largest pull that the contact bears, N, >= 0; gone once the surfaces have parted
-    double rolling = 0;  ///< torque against rolling per normal force, m, >= 0
+    /// largest pull that the contact bears, N, >= 0; gone once the surfaces have parted
+    double cohesion = 0;
+    double rolling = 0;   ///< torque against rolling per normal force, m, >= 0
     double spinning = 0;  ///< torque against turning about the normal per normal force, m, >= 0 (space only)
-    /// Of the contact along its normal, N/m (Hooke); 0: from the moduli of the materials (Hertz), or rigid if they have none.
+    /// Of the contact along its normal, N/m (Hooke); 0: from the moduli of the materials (Hertz), or rigid if they have
+    /// none.
     double stiffness = 0;
 };
 
-/// The law of two materials of which nothing more is said than their laws with themselves: the smaller coefficients, and the stiffnesses in
-/// series.
+/// The law of two materials of which nothing more is said than their laws with themselves: the smaller coefficients,
+/// and the stiffnesses in series.
 PairLaw mixed(const PairLaw& a, const PairLaw& b);
 
 struct Material {

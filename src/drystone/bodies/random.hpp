@@ -1,7 +1,8 @@
 // Random numbers that are a function of what they are for, and of nothing else.
 //
-// Counter-based (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"): the number of a grain does not
-// depend on how many numbers were drawn before, on threads or on ranks. So a grain keeps its size when another is added to the scene.
+// Counter-based (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"): the number of a
+// grain does not depend on how many numbers were drawn before, on threads or on ranks. So a grain keeps its size when
+// another is added to the scene.
 #pragma once
 
 #include <Random123/philox.h>

@@ -31,7 +31,8 @@ double draw_normal(double mean, double deviation, double low, double high, doubl
     return std::clamp(mean + deviation * z, low, high);
 }
 
-/// Number of grains per mass in a class of sizes a to b of which the mass is spread evenly over the size: the mean of size^-d.
+/// Number of grains per mass in a class of sizes a to b of which the mass is spread evenly over the size: the mean of
+/// size^-d.
 double grains_per_mass(double a, double b, int d) {
     return d == 2 ? 1 / (a * b) : (a + b) / (2 * a * a * b * b);
 }
@@ -164,7 +165,8 @@ const typename Recipe<d>::Part& draw_part(const Recipe<d>& recipe, const Random&
 
 double normal_quantile(double p) {
     if (p > 0.5) return -normal_quantile(1 - p);
-    // Start: Abramowitz and Stegun 26.2.23, to 4.5e-4. Then Halley's method on the lower tail, whose relative error a step cubes.
+    // Start: Abramowitz and Stegun 26.2.23, to 4.5e-4. Then Halley's method on the lower tail, whose relative error a
+    // step cubes.
     const double t = std::sqrt(-2 * std::log(p));
     double z =
         (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;

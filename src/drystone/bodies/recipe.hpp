@@ -36,8 +36,8 @@ struct NormalSize {
 struct LogNormalSize {
     double median = 1, spread = 1.2, low = 0.5, high = 2;
 };
-/// A measured grading curve: share[i] of the grains (or of their mass) is below size[i]; linear between. Sizes rise, shares do not fall and
-/// go from 0 to 1.
+/// A measured grading curve: share[i] of the grains (or of their mass) is below size[i]; linear between. Sizes rise,
+/// shares do not fall and go from 0 to 1.
 struct TableSize {
     std::vector<double> size, share;
     bool by_mass = false;

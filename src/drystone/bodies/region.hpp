@@ -27,7 +27,8 @@ struct MeshRegion {
     Pose<3> pose;
 };
 
-/// Throws Error where the surface is not closed (each edge of two triangles that agree about the outside). One that is inside out is turned.
+/// Throws Error where the surface is not closed (each edge of two triangles that agree about the outside). One that is
+/// inside out is turned.
 MeshRegion make_mesh_region(Surface<3> surface, const Pose<3>& pose);
 
 template <int d>

@@ -21,7 +21,8 @@ enum class Motion : std::uint8_t {
 template <int d>
 using Image = Eigen::Matrix<std::int32_t, d, 1>;
 
-/// Local index for speed, global id for identity. All arrays have count() elements. Bodies are in the order of their ids.
+/// Local index for speed, global id for identity. All arrays have count() elements. Bodies are in the order of their
+/// ids.
 template <int d>
 struct Bodies {
     std::vector<GlobalId> id;
@@ -36,8 +37,8 @@ struct Bodies {
     std::vector<Rotation<d>> rotation;
     std::vector<Vec<d>> velocity;  ///< m/s
     std::vector<Spin<d>> spin;     ///< rad/s, world axes
-    GlobalId next_id =
-        0;  ///< of the next body that is added: ids of bodies that are gone are not given again
+    /// of the next body that is added: ids of bodies that are gone are not given again
+    GlobalId next_id = 0;
 
     [[nodiscard]] Index count() const { return static_cast<Index>(id.size()); }
     [[nodiscard]] Pose<d> pose(Index i) const { return {position[i], rotation[i]}; }
@@ -51,7 +52,8 @@ struct Bodies {
     void remove(std::span<const std::uint8_t> gone);
 };
 
-/// Space: periodic in some directions. The periods may change and the cell may be sheared (grains/motion.hpp), so that all of it is state.
+/// Space: periodic in some directions. The periods may change and the cell may be sheared (grains/motion.hpp), so that
+/// all of it is state.
 template <int d>
 struct Domain {
     Vec<d> lower = Vec<d>::Zero();
@@ -78,8 +80,8 @@ struct Domain {
     }
 };
 
-/// Masses (kg) and moments of inertia (kg m^2) beyond these are mistakes, and their inverses and squares are near the ends of what doubles hold: a grain
-/// of 1e-300 kg falls through a floor without anybody noticing.
+/// Masses (kg) and moments of inertia (kg m^2) beyond these are mistakes, and their inverses and squares are near the
+/// ends of what doubles hold: a grain of 1e-300 kg falls through a floor without anybody noticing.
 inline constexpr double least_mass = 1e-100, most_mass = 1e100;
 /// So is a place (m), velocity (m/s), spin (rad/s), angle (rad) or time (s) beyond this.
 inline constexpr double most_number = 1e30;
@@ -91,10 +93,10 @@ struct BodyPlan {
     double size = 1;
     Index material = 0;
     Motion motion = Motion::free;
-    std::optional<double> mass;  ///< kg; otherwise from the material's density
-    std::optional<Spin<d>>
-        inertia;  ///< principal moments in the body's axes, kg m^2; otherwise of an even mass
-    Pose<d> pose;
+    std::optional<double> mass = {};  ///< kg; otherwise from the material's density
+    /// principal moments in the body's axes, kg m^2; otherwise of an even mass
+    std::optional<Spin<d>> inertia = {};
+    Pose<d> pose = {};
     Vec<d> velocity = Vec<d>::Zero();
     Spin<d> spin = Spin<d>::Zero();
 };
@@ -109,7 +111,7 @@ struct Scene {
     double time = 0;                  ///< s
     // What moves what is not free. Given once; they change velocities, gravity and the domain, not themselves.
     std::vector<Drive<d>> drives;
-    std::optional<GravityTurn<d>> gravity_turn;
+    std::optional<GravityTurn<d>> gravity_turn = {};
     CellControl<d> cell;
     std::vector<Joint<d>> joints;
 
@@ -141,7 +143,8 @@ private:
 template <int d>
 const Guide<d>& guide_of(const Scene<d>& scene, Index body);
 
-/// Brings a place into the periodic domain and answers how many periods were taken away. Throws Error on a place that is absurdly far.
+/// Brings a place into the periodic domain and answers how many periods were taken away. Throws Error on a place that
+/// is absurdly far.
 template <int d>
 Image<d> wrap(const Domain<d>& domain, Vec<d>& x);
 

@@ -27,9 +27,9 @@ struct Touch {
     std::uint32_t feature = 0;
 };
 
-/// The arms and not the point are kept, since in a periodic domain the point is in two places. The same point for both bodies
-/// makes impulses conserve angular momentum exactly, and since it lies on the normal between the closest points, the normal
-/// velocity there is still the exact rate of the gap.
+/// The arms and not the point are kept, since in a periodic domain the point is in two places. The same point for both
+/// bodies makes impulses conserve angular momentum exactly, and since it lies on the normal between the closest points,
+/// the normal velocity there is still the exact rate of the gap.
 template <int d>
 struct Contact {
     Index a = 0, b = 0;   ///< local indices of key.first and key.second

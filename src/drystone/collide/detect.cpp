@@ -1,11 +1,11 @@
-// Three parts: which candidates there are (kept while no body has used up its skin), what each body looks like now (one row
-// each), and the touches of each candidate.
+// Three parts: which candidates there are (kept while no body has used up its skin), what each body looks like now (one
+// row each), and the touches of each candidate.
 //
-// The candidates of a search hold all pairs that can touch as long as, for every body, the farthest that any of its points has
-// moved since plus its present reach is within what the search allowed for: the distance of two bodies falls by no more than
-// the two movements. For balls only the centre counts; for other shapes the search looks at boxes that turn with the body, so
-// the arc of its outermost points is added. (With boxes about the bounding ball turning would not count, but a long body would
-// have everything in that ball for a neighbour.)
+// The candidates of a search hold all pairs that can touch as long as, for every body, the farthest that any of its
+// points has moved since plus its present reach is within what the search allowed for: the distance of two bodies falls
+// by no more than the two movements. For balls only the centre counts; for other shapes the search looks at boxes that
+// turn with the body, so the arc of its outermost points is added. (With boxes about the bounding ball turning would
+// not count, but a long body would have everything in that ball for a neighbour.)
 #include "drystone/collide/detect.hpp"
 
 #include "drystone/base/error.hpp"
@@ -42,7 +42,8 @@ double chord(const Rotation<2>& from, const Rotation<2>& to) {
     return std::min(std::abs(to.angle - from.angle), 2.0);
 }
 double chord(const Rotation<3>& from, const Rotation<3>& to) {
-    // The chord is 2 sin(t/2) <= 4 sin(t/4), and the quaternions of a turn by t, of the nearer signs, are 2 sin(t/4) apart.
+    // The chord is 2 sin(t/2) <= 4 sin(t/4), and the quaternions of a turn by t, of the nearer signs, are 2 sin(t/4)
+    // apart.
     const double apart = std::min((to.q.coeffs() - from.q.coeffs()).squaredNorm(),
                                   (to.q.coeffs() + from.q.coeffs()).squaredNorm());
     return 2 * std::sqrt(apart);
@@ -158,7 +159,8 @@ bool Detection<d>::half_spaces_hold() const {
     for (Index i = 0; i < n_; ++i) {
         if (kind(i) != Kind::half_space) continue;
         const Vec<d> old = neighbours_.normal[k++], now = matrix(bodies_.rotation[i]).col(d - 1);
-        // Heights of places x change by (now - old) . (x - p) - old . (p - p_old): only what is across the plane counts.
+        // Heights of places x change by (now - old) . (x - p) - old . (p - p_old): only what is across the plane
+        // counts.
         double moved = std::abs(old.dot(bodies_.position[i] - neighbours_.position[i]));
         if (old != now) {
             if (!measured)
@@ -256,7 +258,8 @@ void Detection<d>::fill_rows() {
 /// Contacts of candidates in their order; with several threads by windows of chunks, so that little is held twice.
 template <int d>
 void Detection<d>::touch_all(ContactSet<d>& contacts) {
-    // Room for more than there were last time, made while nothing is in it: a list that grows is held twice for a while.
+    // Room for more than there were last time, made while nothing is in it: a list that grows is held twice for a
+    // while.
     const std::size_t last = contacts.size();
     contacts.clear();
     if (contacts.capacity() < last + last / 8) {

@@ -9,7 +9,8 @@
 
 namespace drystone {
 
-/// Periods between the bodies of a contact (find_pairs.hpp): its b is at position_b + domain.translation(this), and moves with the image there.
+/// Periods between the bodies of a contact (find_pairs.hpp): its b is at position_b + domain.translation(this), and
+/// moves with the image there.
 template <int d>
 Image<d> periods_between(const Scene<d>& scene, const Contact<d>& c) {
     if (!scene.domain.periodic() || std::holds_alternative<HalfSpace<d>>(scene.shape_of(c.a)) ||
@@ -72,9 +73,9 @@ struct DetectOptions {
     std::pmr::memory_resource* memory = std::pmr::get_default_resource();  ///< for what is needed on the way
 };
 
-/// All contacts with gap <= reach[a] + reach[b] (m, one number >= 0 per body) of pairs of which at least one body is free.
-/// `neighbours` is searched anew when a body has moved, turned or lengthened its reach by more than its skin; the answer does not
-/// depend on when that was, nor on the threads.
+/// All contacts with gap <= reach[a] + reach[b] (m, one number >= 0 per body) of pairs of which at least one body is
+/// free. `neighbours` is searched anew when a body has moved, turned or lengthened its reach by more than its skin; the
+/// answer does not depend on when that was, nor on the threads.
 template <int d>
 void detect(const Scene<d>& scene, std::span<const double> reach, const DetectOptions& options,
             Neighbours<d>& neighbours, ContactSet<d>& contacts);

@@ -54,8 +54,8 @@ struct GjkResult {
 };
 
 struct GjkOptions {
-    double cutoff =
-        std::numeric_limits<double>::infinity();  ///< stop when the distance is proven to be larger
+    /// stop when the distance is proven to be larger
+    double cutoff = std::numeric_limits<double>::infinity();
     /// Stop when distance - lower bound <= tolerance * distance. Polytopes stop by themselves when a vertex
     /// comes back.
     double tolerance = 1e-12;

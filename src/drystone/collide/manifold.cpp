@@ -32,8 +32,8 @@ struct Facing {
     Index face = -1;
     Vec<3> normal = Vec<3>::Zero();  ///< of the face, in the world
     bool flat = false;               ///< the face is to be used and not only its farthest edge or vertex
-    double support =
-        0;  ///< height of the farthest vertex along the direction, at size 1 from the hull's position
+    /// height of the farthest vertex along the direction, at size 1 from the hull's position
+    double support = 0;
     double tolerance = 0;  ///< vertices within this of it count as farthest, at size 1
 };
 

@@ -247,8 +247,8 @@ void touch_hull(const Hull& a, const PlacedMesh& placed, Index t, const Triangle
     CoreDistance core;
     if (!core_distance(a, triangle.hull, reach + a.radius, core)) return;
     Distance<3>& closest = core.distance;
-    // Below the plane of a triangle that it does not meet, a shape is behind the surface of another part of it, as around a
-    // sharp ridge: nothing to be pushed out of.
+    // Below the plane of a triangle that it does not meet, a shape is behind the surface of another part of it, as
+    // around a sharp ridge: nothing to be pushed out of.
     const double deepest = closest.gap > a.radius ? -parallel_angle * extent : -infinity;
     const Verdict verdict = judge_normal(placed.mesh, t, placed.R.transpose() * closest.normal);
     if (verdict != Verdict::ridge) {

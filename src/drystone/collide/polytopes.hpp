@@ -36,8 +36,8 @@ struct Hull {
     const Index* vertex_edges = nullptr;
     double size = 1;
     Mat<3> R = Mat<3>::Identity();
-    Vec<3> position =
-        Vec<3>::Zero();  ///< relative to an origin near both bodies: digits are not spent on far places
+    /// relative to an origin near both bodies: digits are not spent on far places
+    Vec<3> position = Vec<3>::Zero();
     double radius = 0;
 };
 Hull hull_of(const Polyhedron& shape, const Placed<3>& placed, const Vec<3>& origin);

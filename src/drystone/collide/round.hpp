@@ -37,8 +37,8 @@ void append(const Distance<d>& distance, double reach, std::uint32_t feature, st
         out.push_back({0.5 * (distance.point_a + distance.point_b), distance.normal, distance.gap, feature});
 }
 
-/// Puts the closest points of two cores, of which only gap and normal are known, at the least gap of their manifold (whose touches are
-/// those of the swollen bodies).
+/// Puts the closest points of two cores, of which only gap and normal are known, at the least gap of their manifold
+/// (whose touches are those of the swollen bodies).
 template <int d>
 void place_points(const std::vector<Touch<d>>& manifold, double radius_a, double radius_b, Distance<d>& out) {
     const auto least = std::min_element(manifold.begin(), manifold.end(),

@@ -7,7 +7,8 @@ namespace drystone {
 
 namespace {
 
-/// a is smooth; b is smooth, or the corners within `radius`. Everything is about the centres, a's being at `offset` from b's.
+/// a is smooth; b is smooth, or the corners within `radius`. Everything is about the centres, a's being at `offset`
+/// from b's.
 template <int d>
 struct Pair {
     SmoothBody<d> a;
@@ -111,8 +112,8 @@ inline Curvature<2> positive(const Mat<2>& H, double floor) {
     return out;
 }
 
-/// The tangent part of what keeps the points from facing each other exactly is shared by the two bodies, the flatter one taking
-/// the more: it is there that a point is known least and may be moved with least harm.
+/// The tangent part of what keeps the points from facing each other exactly is shared by the two bodies, the flatter
+/// one taking the more: it is there that a point is known least and may be moved with least harm.
 template <int d>
 inline void align(const Vec<d>& n, const Mat<d>& W_a, const Mat<d>& W_b, bool b_smooth, Distance<d>& out) {
     const Vec<d> miss = out.point_a - out.point_b - out.gap * n;
@@ -187,8 +188,8 @@ Distance<d> climb(Pair<d>& pair, const Vec<d>& start, double give_up, Effort& ef
             Eigen::Matrix<double, m, 1> t = answer.t;
             program.H = curvature.H;
             if (m == 2 && answer.size == 2 && curvature.smallest < 0) {
-                // f bends upwards in some direction, but perhaps not along the line where the two pieces are level: there
-                // the true curvature makes Newton's method quick, and the one made positive would make it slow.
+                // f bends upwards in some direction, but perhaps not along the line where the two pieces are level:
+                // there the true curvature makes Newton's method quick, and the one made positive would make it slow.
                 const auto& low = program.slope[answer.active[0]];
                 const Eigen::Matrix<double, m, 1> across = program.slope[answer.active[1]] - low;
                 Eigen::Matrix<double, m, 1> along;
@@ -298,8 +299,8 @@ Distance<d> climb(Pair<d>& pair, const Vec<d>& start, double give_up, Effort& ef
     return out;
 }
 
-/// A normal near that of the answer: exact where two ellipsoids just touch and t is the ratio of their support functions, since
-/// the sum of the two is inside (1 + 1/t) Q_a + (1 + t) Q_b and meets it there.
+/// A normal near that of the answer: exact where two ellipsoids just touch and t is the ratio of their support
+/// functions, since the sum of the two is inside (1 + 1/t) Q_a + (1 + t) Q_b and meets it there.
 template <int d>
 Vec<d> first_normal(const Pair<d>& pair) {
     const Mat<d> tiny = (1e-6 * pair.length * pair.length) * Mat<d>::Identity();
@@ -320,8 +321,8 @@ Distance<d> solve(Pair<d>& pair, double give_up) {
     Distance<d> best = climb(pair, start, give_up, effort);
     if (best.gap > -0.3 * pair.thickness) return best;
 
-    // Shapes this deep in each other have several ways out, and thin ones may even be apart along a normal that the first
-    // climb did not reach. Try the other likely normals, the most promising first, and keep the shortest way.
+    // Shapes this deep in each other have several ways out, and thin ones may even be apart along a normal that the
+    // first climb did not reach. Try the other likely normals, the most promising first, and keep the shortest way.
     constexpr int tries = 2 * d + 1;
     std::array<Vec<d>, tries> normals;
     std::array<double, tries> promise;
@@ -436,7 +437,8 @@ Distance<3> smooth_triangle_distance(const Placed<3>& a, const Vec<3>& p, const 
     Distance<3> out = climb(pair, outward, give_up, effort);
     pair.thickness = pair.a.semi.minCoeff();
     if (out.gap < -0.3 * pair.thickness) {
-        // Behind the triangle's plane, or beyond its edges, there are local maxima too. This deep it may not meet the triangle at all.
+        // Behind the triangle's plane, or beyond its edges, there are local maxima too. This deep it may not meet the
+        // triangle at all.
         pair.R_b = frame_of(outward).transpose();
         const Distance<3> other = solve(pair, give_up);
         if (other.gap > 0) out = other;

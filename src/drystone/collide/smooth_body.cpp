@@ -23,9 +23,9 @@ SmoothBody<d> make_smooth_body(const Placed<d>& placed) {
 template SmoothBody<2> make_smooth_body<2>(const Placed<2>&);
 template SmoothBody<3> make_smooth_body<3>(const Placed<3>&);
 
-// The body is the unit ball of the norm |(|(x/a, y/b)|_p2, z/c)|_p1 with p = 2/e, so its support function is the dual norm
-// h(n) = |(|(a nx, b ny)|_q2, c nz)|_q1. Each of the two levels bends in one direction only: the Hessian is a sum of two
-// squares.
+// The body is the unit ball of the norm |(|(x/a, y/b)|_p2, z/c)|_p1 with p = 2/e, so its support function is the dual
+// norm h(n) = |(|(a nx, b ny)|_q2, c nz)|_q1. Each of the two levels bends in one direction only: the Hessian is a sum
+// of two squares.
 CurvedPoint<3> curved_point_super(const SmoothBody<3>& body, const Vec<3>& n) {
     const Vec<3> u = body.semi.cwiseProduct(body.R.transpose() * n);
     const PlaneNorm inner(u[0], u[1], body.q2);
@@ -56,8 +56,8 @@ Vec<3> bend_step(const SmoothBody<3>& body, const CurvedPoint<3>& at, const Vec<
     const Vec<3> x = (body.R.transpose() * (at.s + at.W * dn)).cwiseQuotient(body.semi);
     const Vec<3> u = body.semi.cwiseProduct(normal);
 
-    // On each level the exponents of point and normal are conjugate: the map from the one whose exponent is below 2 is the
-    // smooth one. Gradients of the norm of the point are arguments of the dual norm.
+    // On each level the exponents of point and normal are conjugate: the map from the one whose exponent is below 2 is
+    // the smooth one. Gradients of the norm of the point are arguments of the dual norm.
     const PlaneNorm point_inner(x[0], x[1], body.q2 / (body.q2 - 1));
     const PlaneNorm normal_inner(u[0], u[1], body.q2);
     const bool inner_by_point = body.q2 < 2;

@@ -1,4 +1,5 @@
-// Support points and radii of curvature of the smooth shapes, in world axes: what Newton's method needs (see smooth.hpp).
+// Support points and radii of curvature of the smooth shapes, in world axes: what Newton's method needs (see
+// smooth.hpp).
 #pragma once
 
 #include "drystone/collide/narrow.hpp"
@@ -18,8 +19,8 @@ struct SmoothBody {
     bool super = false;
 };
 
-/// Where the outward normal is n, from the centre; and the Hessian of h there: its eigenvalues across n are the principal radii
-/// of curvature, n itself is in its null space.
+/// Where the outward normal is n, from the centre; and the Hessian of h there: its eigenvalues across n are the
+/// principal radii of curvature, n itself is in its null space.
 template <int d>
 struct CurvedPoint {
     Vec<d> s;
@@ -58,8 +59,8 @@ struct PlaneNorm {
         const double d_small = ratio > 0 ? d_large * (tail / ratio) : 0;
         dx = std::copysign(ax >= ay ? d_large : d_small, x_in);
         dy = std::copysign(ax >= ay ? d_small : d_large, y_in);
-        // The radius of curvature is infinite on the axes for q < 2 (a face's centre) and zero for q > 2 (a tip). The floor
-        // keeps the former finite; it changes the step, not the point it converges to.
+        // The radius of curvature is infinite on the axes for q < 2 (a face's centre) and zero for q > 2 (a tip). The
+        // floor keeps the former finite; it changes the step, not the point it converges to.
         const double floored = std::max(ratio, 1e-10);
         const double f_large = 1 / scaled, f_small = floored / scaled;
         const double f_tail = floored == ratio ? tail : std::pow(floored, q);
@@ -83,9 +84,9 @@ inline CurvedPoint<d> curved_point(const SmoothBody<d>& body, const Vec<d>& n) {
     return at;
 }
 
-/// Flat faces (e < 1, q < 2) make the point race while the normal hardly turns, and Newton's method on the normal overshoots. The
-/// same step taken along the surface and turned back into a normal does not. This returns that normal less n + dn: a
-/// correction of second order in dn, zero for bodies without such faces.
+/// Flat faces (e < 1, q < 2) make the point race while the normal hardly turns, and Newton's method on the normal
+/// overshoots. The same step taken along the surface and turned back into a normal does not. This returns that normal
+/// less n + dn: a correction of second order in dn, zero for bodies without such faces.
 Vec<3> bend_step(const SmoothBody<3>& body, const CurvedPoint<3>& at, const Vec<3>& n, const Vec<3>& dn);
 
 /// Whether bend_step has anything to say.

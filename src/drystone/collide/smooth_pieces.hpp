@@ -8,8 +8,8 @@
 
 namespace drystone {
 
-/// The corners that matter so far. A few points known from the start (a point, a segment, a triangle), or those of a polytope,
-/// which are asked for by direction.
+/// The corners that matter so far. A few points known from the start (a point, a segment, a triangle), or those of a
+/// polytope, which are asked for by direction.
 template <int d>
 struct Pieces {
     static constexpr int capacity = 6;
@@ -30,8 +30,8 @@ struct Pieces {
     }
 };
 
-/// Index of the farthest vertex along `direction` (body axes), by walking uphill from `start`: on a convex body there is no
-/// lower summit to be caught on. A step must gain more than rounding, so the walk ends.
+/// Index of the farthest vertex along `direction` (body axes), by walking uphill from `start`: on a convex body there
+/// is no lower summit to be caught on. A step must gain more than rounding, so the walk ends.
 inline Index farthest_vertex(const Polygon& polygon, const Vec<2>& direction, Index start) {
     const Index n = static_cast<Index>(polygon.vertices.size());
     Index at = start;
@@ -76,8 +76,8 @@ inline Index farthest_vertex(const Polyhedron& body, const Vec<3>& direction, In
     return at;
 }
 
-/// Height of the farthest corner along n. Takes a corner not met before into the pieces, in place of an idle one if need be,
-/// and then sets `grown`.
+/// Height of the farthest corner along n. Takes a corner not met before into the pieces, in place of an idle one if
+/// need be, and then sets `grown`.
 template <int d>
 inline double farthest(Pieces<d>& pieces, const Vec<d>& n, bool& grown) {
     grown = false;
@@ -139,8 +139,9 @@ struct PieceProgram {
         int size;
     };
 
-    /// Every set of up to m + 1 active pieces is tried, the likely ones first. One that meets the conditions of optimality is
-    /// the answer; where rounding lets none meet them, the best value wins: each candidate's value is an honest one.
+    /// Every set of up to m + 1 active pieces is tried, the likely ones first. One that meets the conditions of
+    /// optimality is the answer; where rounding lets none meet them, the best value wins: each candidate's value is an
+    /// honest one.
     [[nodiscard]] Answer solve() const {
         Answer best{Step(Step::Zero()), {0, 0, 0}, {1, 0, 0}, 1}, trial = best;
         if (count == 1) return {Step(H_inverse * (g - slope[0])), {0, 0, 0}, {1, 0, 0}, 1};
@@ -163,7 +164,8 @@ struct PieceProgram {
         }
         for (int i = 0; i < count; ++i) {
             for (int j = i + 1; j < count; ++j) {
-                // On the line where the two are level; from a point of it, not through H^-1, which may be all but singular.
+                // On the line where the two are level; from a point of it, not through H^-1, which may be all but
+                // singular.
                 const Step d = slope[j] - slope[i];
                 const double dd = d.squaredNorm();
                 Step t = ((height[i] - height[j]) / dd) * d;

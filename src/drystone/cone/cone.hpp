@@ -3,8 +3,8 @@
 // All kinds but `free` and `interval` share one shape: a normal component x[0] >= 0 and up to three groups of further
 // components, each held in a disc that widens with the normal one (docs/theory.md, eq. 5):
 //     |x_j| <= offset_j + mu_j x[0]         for each group j.
-// So one projection, one shift and one local solver serve a ray (no group), a Coulomb cone (one group), a truncated cone
-// (one group with an offset) and the wrench cone with rolling and spinning friction (two or three groups).
+// So one projection, one shift and one local solver serve a ray (no group), a Coulomb cone (one group), a truncated
+// cone (one group with an offset) and the wrench cone with rolling and spinning friction (two or three groups).
 #pragma once
 
 #include "drystone/base/types.hpp"
@@ -49,7 +49,8 @@ struct Cone {
     ConeKind kind = ConeKind::ray;
     std::uint8_t dim = 1;                    ///< 1 to 6
     std::array<double, 3> coefficient = {};  ///< see the factories; wrench: mu, rolling (m), spinning (m)
-    /// What slides opens with u_N = dilatancy sum_j mu_j |u_j|: 0 is Coulomb's law, 1 the associated one; dense sand is between.
+    /// What slides opens with u_N = dilatancy sum_j mu_j |u_j|: 0 is Coulomb's law, 1 the associated one; dense sand is
+    /// between.
     double dilatancy = 0;
 
     static Cone ray() { return {}; }
@@ -84,15 +85,15 @@ bool is_torque(const Cone& cone, int c);
 /// Replaces x by the nearest point of K (eq. 6).
 void project(const Cone& cone, std::span<double> x);
 
-/// Replaces x by the nearest point of K*, the dual of K (for `truncated` and `interval`, which are not cones: the dual of
-/// their recession cone, which is where velocities live).
+/// Replaces x by the nearest point of K*, the dual of K (for `truncated` and `interval`, which are not cones: the dual
+/// of their recession cone, which is where velocities live).
 void project_dual(const Cone& cone, std::span<double> x);
 
 /// Distance of x from K.
 double distance(const Cone& cone, std::span<const double> x);
 
-/// The De Saxce shift s(u) = (1 - dilatancy) sum_j mu_j |u_j| that a block's own law adds to the normal velocity (eq. 4). Groups with an
-/// infinite coefficient have u_j = 0 at a solution and add nothing; nor do groups with mu = 0.
+/// The De Saxce shift s(u) = (1 - dilatancy) sum_j mu_j |u_j| that a block's own law adds to the normal velocity (eq.
+/// 4). Groups with an infinite coefficient have u_j = 0 at a solution and add nothing; nor do groups with mu = 0.
 double shift(const Cone& cone, std::span<const double> u);
 
 /// The shift by a law.

@@ -1,8 +1,9 @@
-// The rows of a contact between two rigid bodies: they follow from its normal and its arms, 80 bytes in space instead of 288.
+// The rows of a contact between two rigid bodies: they follow from its normal and its arms, 80 bytes in space instead
+// of 288.
 //
-// A body's velocities are (velocity, spin about its centre), 3 numbers in the plane and 6 in space. The block is the relative velocity a minus b at
-// the contact's point in the frame (n, t) or (n, t1, t2) (frame_of), as many components as its cone has; a wrench cone adds the relative spin in the
-// same frame.
+// A body's velocities are (velocity, spin about its centre), 3 numbers in the plane and 6 in space. The block is the
+// relative velocity a minus b at the contact's point in the frame (n, t) or (n, t1, t2) (frame_of), as many components
+// as its cone has; a wrench cone adds the relative spin in the same frame.
 #pragma once
 
 #include "drystone/base/geometry.hpp"
@@ -70,8 +71,8 @@ void in_frame(const Cone& cone, const Vec<d>& normal, const Wrench<d>& motion, d
     }
 }
 
-/// Orthonormal rows that take (relative velocity, relative spin) to the components of a contact's block, and their transpose an impulse back
-/// to (force, torque) in world axes.
+/// Orthonormal rows that take (relative velocity, relative spin) to the components of a contact's block, and their
+/// transpose an impulse back to (force, torque) in world axes.
 template <int d>
 BodyRows<d> block_frame(const Cone& cone, const Vec<d>& normal) {
     const Mat<d> E = frame_of(normal);

@@ -187,7 +187,8 @@ Delassus::TwoInverses Delassus::two_inverses(Index body) const {
     return {alike, rigid->mass[k], I[0]};
 }
 
-/// One contact of two rigid bodies that are alike in all directions, without torques: all that fill_block finds, from what it reads once.
+/// One contact of two rigid bodies that are alike in all directions, without torques: all that fill_block finds, from
+/// what it reads once.
 template <int d>
 bool Delassus::fill_plain_contact(Index i, const ContactRow<d>& c) {
     const ConeProblem& p = *problem_;

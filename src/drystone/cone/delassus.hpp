@@ -1,10 +1,11 @@
 // The Delassus operator W = H M^-1 H^T + C and the free velocity b = H M^-1 f + w (docs/theory.md, eqs 7 and 8).
 //
-// For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T + C. Solvers then need one
-// body vector for both directions, and a body that does not move has G = 0 and needs no exception. The body vector is z = Hw^T r, the velocity
-// v = v_free + G z. Rows of contacts are not stored but follow from their normals and arms, and so do W's diagonal blocks; whoever needs Hw as
-// numbers, to factorise or to visit, asks for dense_rows(). The compliance C is diagonal and knows no body: a row's part C r of u comes from its own
-// impulse alone. It is in all that is said of W here, and in neither of gather and spread.
+// For separate bodies the mass is whitened away: with M^-1 = G G^T per body and Hw = H G, W = Hw Hw^T + C. Solvers then
+// need one body vector for both directions, and a body that does not move has G = 0 and needs no exception. The body
+// vector is z = Hw^T r, the velocity v = v_free + G z. Rows of contacts are not stored but follow from their normals
+// and arms, and so do W's diagonal blocks; whoever needs Hw as numbers, to factorise or to visit, asks for
+// dense_rows(). The compliance C is diagonal and knows no body: a row's part C r of u comes from its own impulse alone.
+// It is in all that is said of W here, and in neither of gather and spread.
 #pragma once
 
 #include "drystone/cone/exchange.hpp"
@@ -44,8 +45,8 @@ public:
     /// The same for a problem of the next step: room of the last one is used again.
     void refill(const ConeProblem& problem, int threads = 1, const Exchange* exchange = nullptr);
 
-    /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all matrices.
-    /// Its u, also that of complete() and of the referee, is the admissible one, H v + w + C r + s n.
+    /// The operator of the convex problem with a frozen shift (eq. 9): b + s n, one number s per block. Shares all
+    /// matrices. Its u, also that of complete() and of the referee, is the admissible one, H v + w + C r + s n.
     [[nodiscard]] Delassus with_frozen_shift(const Vector& s) const;
     /// The shift, one number per block; empty if there is none.
     [[nodiscard]] const Vector& frozen_shift() const { return shift_; }
@@ -53,13 +54,15 @@ public:
     [[nodiscard]] bool compliant() const { return problem_->compliance.size() > 0; }
 
     [[nodiscard]] const ConeProblem& problem() const { return *problem_; }
-    /// Memory for a while, for solvers and all others who work with the problem. An operator with a frozen shift shares it.
+    /// Memory for a while, for solvers and all others who work with the problem. An operator with a frozen shift shares
+    /// it.
     [[nodiscard]] Rooms& rooms() const {
         if (!rooms_) rooms_ = std::make_shared<Rooms>();
         return *rooms_;
     }
     [[nodiscard]] int threads() const { return threads_; }
-    /// Of the factorisations that solvers make. (Of a mass that couples bodies: repeatable for small pieces, fast for large ones.)
+    /// Of the factorisations that solvers make. (Of a mass that couples bodies: repeatable for small pieces, fast for
+    /// large ones.)
     [[nodiscard]] Arithmetic arithmetic() const { return arithmetic_; }
     void set_arithmetic(Arithmetic arithmetic) { arithmetic_ = arithmetic; }
     /// True if bodies are separate, so that Hw exists.
@@ -91,8 +94,8 @@ public:
     [[nodiscard]] const Vector& pull_impulse() const { return data_->pull; }
     /// Errors that are this part of the terms that are added up are rounding: what solvers of one block reach.
     static constexpr double unit_of_rounding = 1e-13;
-    /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, of pulls, and of the
-    /// places that w was made from.
+    /// What rounding may do to the relative velocity of block i, torques measured by length(i): of the terms of b, of
+    /// pulls, and of the places that w was made from.
     [[nodiscard]] double rounding(Index i) const { return data_->rounding[i]; }
     /// Diagonal block W_ii, computed.
     [[nodiscard]] BlockMatrix diagonal(Index i) const;
@@ -166,7 +169,8 @@ private:
     using WhiteRows =
         Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>;
 
-    /// G of one body, G G^T its inverse mass: dense, or of a rigid body, of which the inertia's root is a number or a lower triangle, row by row.
+    /// G of one body, G G^T its inverse mass: dense, or of a rigid body, of which the inertia's root is a number or a
+    /// lower triangle, row by row.
     struct Root {
         int dim = 6;
         const double* dense = nullptr;
@@ -226,10 +230,10 @@ private:
         std::vector<Roots> roots;                   // by species; only if separate
         std::vector<Component> components;          // of the species that have a SparseMass
         std::vector<Index> body_start, body_block;  // blocks by body, in their order
-        std::vector<std::uint8_t>
-            body_side;  // of these: 0 as the contact's a, 1 as its b, 2 by a general entry
-        std::vector<std::int64_t>
-            body_value;  // where the numbers of general ones begin; empty if there are none
+        // of these: 0 as the contact's a, 1 as its b, 2 by a general entry
+        std::vector<std::uint8_t> body_side;
+        // where the numbers of general ones begin; empty if there are none
+        std::vector<std::int64_t> body_value;
         Vector v_free;
         std::vector<double> inverse_mass, length, rounding;  // length: empty where all are 1
         Vector pull, pulled;                                 // pull n and W (pull n); empty without pulls

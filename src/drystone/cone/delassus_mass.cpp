@@ -17,7 +17,8 @@ using RowMatrix =
 using ConstRows = Eigen::Map<const RowMatrix>;
 using Rows = Eigen::Map<RowMatrix>;
 
-/// G with G G^T = A for a symmetric positive semi-definite A: Cholesky where A is diagonal or definite, else by eigenvectors.
+/// G with G G^T = A for a symmetric positive semi-definite A: Cholesky where A is diagonal or definite, else by
+/// eigenvectors.
 RowMatrix square_root(const RowMatrix& A) {
     if (A.isDiagonal(0.0)) return A.diagonal().cwiseMax(0.0).cwiseSqrt().asDiagonal();
     const Eigen::LLT<RowMatrix> llt(A);
@@ -26,7 +27,8 @@ RowMatrix square_root(const RowMatrix& A) {
     return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// The lower triangle of L with L L^T = A, both row by row; of a matrix that is not definite the part that is left is 0.
+/// The lower triangle of L with L L^T = A, both row by row; of a matrix that is not definite the part that is left is
+/// 0.
 void root_of_inertia(const double* A, double* L) {
     const auto root = [](double x) { return x > 0 ? std::sqrt(x) : 0.0; };
     const auto over = [](double x, double pivot) { return pivot > 0 ? x / pivot : 0.0; };
@@ -80,7 +82,8 @@ void Delassus::find_roots() {
 /// Pieces of so few velocities (rods) are factorised without MUMPS, which takes a millisecond to begin.
 constexpr Eigen::Index small_piece = 1000;
 
-/// Velocities that the mass of a species connects, piece by piece, each piece with its own factor: a rod more costs what a rod costs.
+/// Velocities that the mass of a species connects, piece by piece, each piece with its own factor: a rod more costs
+/// what a rod costs.
 void Delassus::factorise() {
     Index first = 0;
     for (const Species& s : problem_->species) {

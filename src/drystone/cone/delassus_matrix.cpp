@@ -100,8 +100,8 @@ BlockSparse Delassus::whitened_matrix() const {
     return W;
 }
 
-/// Blocks couple where they meet at a velocity, at velocities that a SparseInverseMass couples, or at one piece of what a SparseMass connects, in which
-/// M^-1 couples everything with everything.
+/// Blocks couple where they meet at a velocity, at velocities that a SparseInverseMass couples, or at one piece of what
+/// a SparseMass connects, in which M^-1 couples everything with everything.
 BlockSparse Delassus::coupled_matrix() const {
     const ConeProblem& p = *problem_;
     // M^-1 of all but the pieces, which are not formed.
@@ -138,7 +138,8 @@ BlockSparse Delassus::coupled_matrix() const {
     SparseMatrix Ht(p.dofs(), p.rows());
     Ht.setFromTriplets(entries.begin(), entries.end());
     SparseMatrix full = Ht.transpose() * inverse * Ht;
-    // Of each piece: the rows that touch it, solved for one by one (many at once would fill memory), meet each other and nothing else.
+    // Of each piece: the rows that touch it, solved for one by one (many at once would fill memory), meet each other
+    // and nothing else.
     entries.clear();
     const Eigen::SparseMatrix<double, Eigen::RowMajor> by_velocity = Ht;
     std::vector<Index> place(p.dofs(), -1);  // in the piece

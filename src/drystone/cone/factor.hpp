@@ -1,8 +1,8 @@
 // Direct solution of sparse linear systems: one seam, MUMPS where the build found it, Eigen otherwise.
 //
-// MUMPS (sequential, CeCILL-C) is several times faster than Eigen's simplicial factorisation on problems of contacts in 3D;
-// CHOLMOD's supernodal part would be as fast but is GPL. But its bits follow where memory happens to lie: a step of a simulation, which must be
-// the same whenever it is made, takes Eigen's.
+// MUMPS (sequential, CeCILL-C) is several times faster than Eigen's simplicial factorisation on problems of contacts in
+// 3D; CHOLMOD's supernodal part would be as fast but is GPL. But its bits follow where memory happens to lie: a step of
+// a simulation, which must be the same whenever it is made, takes Eigen's.
 #pragma once
 
 #include "drystone/cone/problem.hpp"

@@ -36,8 +36,8 @@ Cone scaled(Cone cone, double factor) {
     return cone;
 }
 
-/// A block has its b at stake, but not more than so many times what no impulse at all would be wrong by: neither how fast an open contact parts nor how fast
-/// a loaded one slides may make the scale of errors.
+/// A block has its b at stake, but not more than so many times what no impulse at all would be wrong by: neither how
+/// fast an open contact parts nor how fast a loaded one slides may make the scale of errors.
 constexpr double sliding = 16;
 
 /// Most blocks: a cone of forces by itself, friction finite.
@@ -58,7 +58,8 @@ Projected project_plain(double mu, double normal, double across) {
     return {y, across > 0 ? mu * y / across : 0.0};
 }
 
-/// What block_error says of a plain block: b, but not much more than what no impulse at all would be wrong by, |P_K(-b - s n)|.
+/// What block_error says of a plain block: b, but not much more than what no impulse at all would be wrong by, |P_K(-b
+/// - s n)|.
 double plain_stake(const Delassus& W, Index i, Law law) {
     const ConeProblem& p = W.problem();
     const Cone& cone = p.cones[i];
@@ -132,14 +133,14 @@ double stake_of(const Delassus& W, Index i, Law law) {
 
 namespace {
 
-/// Weight of the impulses in the scale (eq. 12). In a packing they exceed what single contacts must stop by its depth in grains, and under
-/// self-stress by any factor: taken whole they would hide errors of velocity, and let diverging impulses pass for a solution.
-/// A thousandth keeps them out of the scale until rounding in W r comes near.
+/// Weight of the impulses in the scale (eq. 12). In a packing they exceed what single contacts must stop by its depth
+/// in grains, and under self-stress by any factor: taken whole they would hide errors of velocity, and let diverging
+/// impulses pass for a solution. A thousandth keeps them out of the scale until rounding in W r comes near.
 constexpr double impulse_weight = 1e-3;
 
-/// Velocities at stake at a body are taken to be at least this part of the largest in the problem (eq. 12a): what an impact far away
-/// sends through a packing fades out somewhere. Not more: a light thing that is pressed hard (1000 N on a milligram: 10^6 m/s in a
-/// millisecond) must not hide what rests elsewhere.
+/// Velocities at stake at a body are taken to be at least this part of the largest in the problem (eq. 12a): what an
+/// impact far away sends through a packing fades out somewhere. Not more: a light thing that is pressed hard (1000 N on
+/// a milligram: 10^6 m/s in a millisecond) must not hide what rests elsewhere.
 constexpr double faintest = 1e-12;
 
 double ratio(double error, double scale) { return error == 0 ? 0 : scale == 0 ? 1 : error / scale; }
@@ -169,7 +170,8 @@ LawResidual ResidualSums::residual(double squares, double busy, double relative,
 
 namespace {
 
-/// Squared velocities at stake at each body: the largest that a block has at stake, and the largest change of velocity by its impulses, among its blocks.
+/// Squared velocities at stake at each body: the largest that a block has at stake, and the largest change of velocity
+/// by its impulses, among its blocks.
 void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, LawRoom& room) {
     const ConeProblem& p = W.problem();
     const bool pulled = W.largest(W.pull_impulse().size() > 0 ? 1 : 0) > 0;  // on any rank
@@ -205,7 +207,8 @@ void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, 
     if (W.exchange() != nullptr) W.exchange()->share_bodies(room.body.data(), 1);
 }
 
-/// Eq. 12a, squared; the mean of such squares over blocks that bear an impulse or an error (eq. 12c); and the largest error itself, squared.
+/// Eq. 12a, squared; the mean of such squares over blocks that bear an impulse or an error (eq. 12c); and the largest
+/// error itself, squared.
 struct Worst {
     double relative = 0, mean = 0, error = 0;
 };
@@ -307,7 +310,8 @@ double bogus_residual(const Delassus& W, const Vector& r, const Vector& u, Law l
     return W.largest(largest);
 }
 
-/// Inertia of each velocity of a body by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v energies.
+/// Inertia of each velocity of a body by itself, from the diagonal of the mass; 0 where nothing moves. Makes norms of v
+/// energies.
 class Inertia {
 public:
     explicit Inertia(const ConeProblem& p) : p_(p) {
@@ -344,8 +348,8 @@ struct Impulses {
     const Vector &r, &u, &v;
 };
 
-/// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r, each in the
-/// energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
+/// Defect of momentum and kinematics of a stored solution: v against the v that r implies, u against H v + w + C r,
+/// each in the energy norm and relative to the terms that are added up in it (which may cancel: bodies come to rest).
 double momentum_residual(const Delassus& W, const Impulses& s) {
     const ConeProblem& p = W.problem();
     const Inertia inertia(p);

@@ -187,8 +187,8 @@ private:
     std::vector<std::string> faults_;
 };
 
-/// Beyond these, products of two numbers leave the range of doubles, and residuals are 0 or not a number whatever the solution is. 0 is another
-/// matter: what does not move.
+/// Beyond these, products of two numbers leave the range of doubles, and residuals are 0 or not a number whatever the
+/// solution is. 0 is another matter: what does not move.
 constexpr double least = 1e-100, most = 1e100;
 
 bool within(double x) { return x == 0 || (std::abs(x) >= least && std::abs(x) <= most); }

@@ -2,10 +2,11 @@
 //
 //     M v = f + H^T r         momentum
 //     u = H v + w + C r       relative velocities, block by block; C >= 0 diagonal, 0 for rigid contacts
-//     -(u_i + s_i(u_i) n) in N_{K_i}(r_i)   for each block i; for a cone: K_i* contains u_i + s_i n, perpendicular to r_i in K_i
+//     -(u_i + s_i(u_i) n) in N_{K_i}(r_i)   for each block i; for a cone: K_i* contains u_i + s_i n, perpendicular to
+//     r_i in K_i
 //
-// Bilateral constraints A v = k are blocks of the free cone with w = -k: r is their multiplier and u = 0 their equation.
-// So there is one list of blocks and no second kind of unknown.
+// Bilateral constraints A v = k are blocks of the free cone with w = -k: r is their multiplier and u = 0 their
+// equation. So there is one list of blocks and no second kind of unknown.
 #pragma once
 
 #include "drystone/base/types.hpp"
@@ -22,20 +23,22 @@ namespace drystone {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-/// Begins where Eigen's own vectors do: which terms of a product it takes together follows from where its result lies, and so would the last bit.
+/// Begins where Eigen's own vectors do: which terms of a product it takes together follows from where its result lies,
+/// and so would the last bit.
 using AlignedNumbers = std::vector<double, Eigen::aligned_allocator<double>>;
 
-/// Inverse mass of separate bodies: one symmetric positive semi-definite dim x dim matrix per body, row after row. Zero for a body that does
-/// not move.
+/// Inverse mass of separate bodies: one symmetric positive semi-definite dim x dim matrix per body, row after row. Zero
+/// for a body that does not move.
 struct BlockInverseMass {
     std::vector<double> blocks;
 };
 
-/// Inverse mass of separate rigid bodies, whose velocities are (velocity, spin about the centre of mass) in world axes: species of 3 velocities per body in the
-/// plane, of 6 in space.
+/// Inverse mass of separate rigid bodies, whose velocities are (velocity, spin about the centre of mass) in world axes:
+/// species of 3 velocities per body in the plane, of 6 in space.
 struct RigidInverseMass {
     std::vector<double> mass;  ///< one number per body; 0 for one that does not move
-    /// One number per body where the inertia is the same about all axes (in the plane, and of balls); else six: the lower triangle, row by row.
+    /// One number per body where the inertia is the same about all axes (in the plane, and of balls); else six: the
+    /// lower triangle, row by row.
     std::vector<double> inertia;
 
     /// Numbers of a body's inertia.
@@ -47,8 +50,8 @@ struct SparseMass {
     SparseMatrix M;
 };
 
-/// The inverse mass itself as a sparse matrix, symmetric positive semi-definite, both triangles stored. With H = 1 it is a
-/// problem given by its Delassus matrix.
+/// The inverse mass itself as a sparse matrix, symmetric positive semi-definite, both triangles stored. With H = 1 it
+/// is a problem given by its Delassus matrix.
 struct SparseInverseMass {
     SparseMatrix inverse;
 };
@@ -103,9 +106,9 @@ auto& contacts_of(Rows& rows) {
     }
 }
 
-/// General rows of H, by blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix (dim_i x velocities of the body, row by
-/// row) follows that of the entry before, the first one of a block begins at value[value_start[i]]. Bodies of one block are distinct.
-/// Where no block has any, `start` may be {0}.
+/// General rows of H, by blocks. Block i has entries [start[i], start[i+1]); entry k acts on body[k]; its matrix (dim_i
+/// x velocities of the body, row by row) follows that of the entry before, the first one of a block begins at
+/// value[value_start[i]]. Bodies of one block are distinct. Where no block has any, `start` may be {0}.
 struct BlockRows {
     std::vector<Index> start = {0};
     std::vector<Index> body;
@@ -134,21 +137,23 @@ struct Tiling {
 struct ConeProblem {
     std::vector<Species> species;  ///< bodies are numbered through them, and so are velocities
     Vector f;                      ///< size dofs(): M v_begin plus impulses of the known forces
-    /// H is the rows of contacts and, on top of them, general rows: those of joints, of files, and of contacts with what is no rigid body.
+    /// H is the rows of contacts and, on top of them, general rows: those of joints, of files, and of contacts with
+    /// what is no rigid body.
     ContactRows contacts;
     BlockRows H;
     Vector w;                         ///< size rows()
     Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
     std::vector<Cone> cones;          ///< one per block
     std::vector<Index> offset = {0};  ///< block i holds components [offset[i], offset[i+1])
-    /// The shift s(u) (eq. 4) at the velocities before the step, one number per block; empty: not known. The guarded law (solve/guarded.hpp)
-    /// needs it, the problem itself does not.
+    /// The shift s(u) (eq. 4) at the velocities before the step, one number per block; empty: not known. The guarded
+    /// law (solve/guarded.hpp) needs it, the problem itself does not.
     Vector shift_before;
-    /// What f holds against the normal impulses of cohesive contacts, one number >= 0 per block; empty: none. A contact that bears a pull p has
-    /// r = impulse + p n in its cone and -p H^T n in f. The referee needs it to know what is at stake without the pulls, which cancel.
+    /// What f holds against the normal impulses of cohesive contacts, one number >= 0 per block; empty: none. A contact
+    /// that bears a pull p has r = impulse + p n in its cone and -p H^T n in f. The referee needs it to know what is at
+    /// stake without the pulls, which cancel.
     Vector pull;
-    /// What rounding of the places from which w was made may do to it, m/s, one number per block; empty: nothing. Joints that say the same twice contradict each
-    /// other by as much.
+    /// What rounding of the places from which w was made may do to it, m/s, one number per block; empty: nothing.
+    /// Joints that say the same twice contradict each other by as much.
     Vector w_rounding;
     Tiling tiling;
 
@@ -250,8 +255,8 @@ struct ConeSolution {
     Vector r;  ///< impulses, size rows()
     Vector u;  ///< relative velocities, size rows()
     Vector v;  ///< body velocities, size dofs()
-    /// Empty where it solves the law that was asked for. Else one number per block: the exact law was asked for, and this solves the convex
-    /// one in which the shift is frozen at these numbers (eq. 9).
+    /// Empty where it solves the law that was asked for. Else one number per block: the exact law was asked for, and
+    /// this solves the convex one in which the shift is frozen at these numbers (eq. 9).
     Vector shift = {};
 
     /// It is empty then.
@@ -260,12 +265,12 @@ struct ConeSolution {
     }
 };
 
-/// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in which
-/// two tiles of a colour share a moving body); empty if the problem can be solved.
+/// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in
+/// which two tiles of a colour share a moving body); empty if the problem can be solved.
 std::vector<std::string> find_faults(const ConeProblem& problem);
 
-/// The quick part of it: whether masses, f, w and compliance are numbers with which one can calculate. What assembles problems makes them whole by itself, but
-/// numbers come from users.
+/// The quick part of it: whether masses, f, w and compliance are numbers with which one can calculate. What assembles
+/// problems makes them whole by itself, but numbers come from users.
 bool numbers_in_range(const ConeProblem& problem, int threads);
 
 }  // namespace drystone

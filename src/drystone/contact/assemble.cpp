@@ -165,7 +165,8 @@ void fill_bodies(const Scene<d>& scene, const Vector& v_free, const AssembleOpti
     }
 }
 
-/// What a contact across the sides of a controlled cell has to do with the cell's rates: u contains -E d(shift velocity)/d(rates) rates.
+/// What a contact across the sides of a controlled cell has to do with the cell's rates: u contains -E d(shift
+/// velocity)/d(rates) rates.
 template <int d>
 BodyRows<d> cell_rows(const Scene<d>& scene, const BodyRows<d>& frame, const Image<d>& away) {
     const Domain<d>& domain = scene.domain;
@@ -199,7 +200,8 @@ template <int d>
 double normal_offset(const Scene<d>& scene, const Contact<d>& c, const PairLaw& law,
                      const AssembleOptions& o) {
     const double radius = std::min(scene.inner_radius(c.a), scene.inner_radius(c.b));
-    // A deep overlap (a scene that starts so, a grain crushed by held bodies) is pushed out over several steps, not shot out in one.
+    // A deep overlap (a scene that starts so, a grain crushed by held bodies) is pushed out over several steps, not
+    // shot out in one.
     double gap = std::max(o.drift == Drift::clamp ? 0.0 : -deepest_push * radius, c.gap);
     if (pull_of(scene, c, law, o.h) > 0)
         gap -= (1 - cohesive_closing) * std::clamp(gap, -parted * radius, parted * radius);
@@ -221,7 +223,8 @@ Cone cone_of(const PairLaw& law) {
     return law.friction > 0 ? Cone::second_order(d, law.friction) : Cone::ray();
 }
 
-/// What is known of the motion of a body beside the problem's velocities: all of a held one's, what is across the axis of a guided one.
+/// What is known of the motion of a body beside the problem's velocities: all of a held one's, what is across the axis
+/// of a guided one.
 template <int d>
 Wrench<d> known_motion(const Scene<d>& scene, Index j) {
     const Bodies<d>& bodies = scene.bodies;

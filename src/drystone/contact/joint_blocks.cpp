@@ -137,8 +137,8 @@ JointBlocks<d> blocks_of(const Scene<d>& scene, const Joint<d>& joint, double h)
     const Vec<d> place_a = scene.unwrapped(out.a) + out.arm_a;
     const Vec<d> centre_b = out.b >= 0 ? scene.unwrapped(out.b) : Vec<d>(Vec<d>::Zero());
     at.apart = place_a - centre_b - R_b * joint.point_b;
-    // One point for both bodies: that of a. Then rows along axes that turn with b are the exact rates of the errors, and impulses conserve
-    // angular momentum.
+    // One point for both bodies: that of a. Then rows along axes that turn with b are the exact rates of the errors,
+    // and impulses conserve angular momentum.
     out.arm_b = place_a - centre_b;
     constexpr double some_roundings = 16 * std::numeric_limits<double>::epsilon();
     out.rounding = some_roundings *

@@ -1,8 +1,8 @@
 // The blocks of the cone problem that a joint makes (docs/theory.md, section 13, eq. 31).
 //
-// Bilateral constraints are blocks of the free cone with the present error over the step as stabilisation; dry friction and motors with a
-// limit are intervals; a spring is a free block with a compliance. Rows about an axis are multiplied by a length of the bodies, so that all rows
-// of a block are velocities in m/s and their multipliers impulses in N s.
+// Bilateral constraints are blocks of the free cone with the present error over the step as stabilisation; dry friction
+// and motors with a limit are intervals; a spring is a free block with a compliance. Rows about an axis are multiplied
+// by a length of the bodies, so that all rows of a block are velocities in m/s and their multipliers impulses in N s.
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
@@ -36,8 +36,8 @@ struct JointBlocks {
 template <int d>
 JointBlocks<d> blocks_of(const Scene<d>& scene, const Joint<d>& joint, double h);
 
-/// What a joint does to body a, N s and N m s about the joint's point; and the part along (slider, distance, spring) or about (hinge) its
-/// axis, without that which holds the joint together.
+/// What a joint does to body a, N s and N m s about the joint's point; and the part along (slider, distance, spring) or
+/// about (hinge) its axis, without that which holds the joint together.
 template <int d>
 struct JointImpulse {
     Vec<d> force = Vec<d>::Zero();

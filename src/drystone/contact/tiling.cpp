@@ -14,8 +14,8 @@ namespace {
 constexpr double level_ratio = 4;
 constexpr std::size_t look_ahead = 24;  // contacts that the spacing looks through before it gives up
 
-/// Contacts of a guided body, and those across the sides of a controlled cell, share a body that moves: one tile each, of a colour of its
-/// own, after all others. 0: none of these.
+/// Contacts of a guided body, and those across the sides of a controlled cell, share a body that moves: one tile each,
+/// of a colour of its own, after all others. 0: none of these.
 template <int d>
 std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
     constexpr std::uint32_t first = TileGrid<d>::levels << d;
@@ -28,8 +28,8 @@ std::uint32_t shared_colour(const Scene<d>& scene, const Contact<d>& c) {
     return 0;
 }
 
-/// Reorders the contacts of one tile: always the first one left whose bodies were not in the last `spacing` contacts, or the first
-/// one left if there is none among the next few. Held bodies do not count: nothing waits for them.
+/// Reorders the contacts of one tile: always the first one left whose bodies were not in the last `spacing` contacts,
+/// or the first one left if there is none among the next few. Held bodies do not count: nothing waits for them.
 class Spacing {
 public:
     template <int d>
@@ -40,7 +40,8 @@ public:
             const auto waits = [&](Index body) { return scene.bodies.is_free(body) ? body : Index{-1}; };
             left_.push_back({*k, waits(contacts[*k].a), waits(contacts[*k].b)});
         }
-        // Places in the order that comes out are counted on from tile to tile, so that what is written down of other tiles is long past.
+        // Places in the order that comes out are counted on from tile to tile, so that what is written down of other
+        // tiles is long past.
         if (now_ > std::numeric_limits<std::int32_t>::max() / 2) {
             now_ = 0;
             last_.clear();
@@ -78,8 +79,9 @@ struct DealtTile {
     Index place, end;
 };
 
-/// Adds the contacts of the places that are taken to `order`, tile by tile, and answers their tiles, sorted. Places come in the order of contacts. Tiles are few
-/// beside contacts: they are found and sorted first, and contacts then dealt out to them.
+/// Adds the contacts of the places that are taken to `order`, tile by tile, and answers their tiles, sorted. Places
+/// come in the order of contacts. Tiles are few beside contacts: they are found and sorted first, and contacts then
+/// dealt out to them.
 template <int d, class Takes>
 ScratchArray<DealtTile> deal_out(std::span<const TilePlace<d>> places, Takes&& takes,
                                  std::pmr::memory_resource* memory, std::vector<Index>& order) {
@@ -177,9 +179,10 @@ TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach, std::
 template <int d>
 TileGrid<d>::TileGrid(const Domain<d>& domain, const TileSizes& sizes, double cell_width)
     : unit(sizes.unit()) {
-    // Two cells of one colour and grid that are not the same have a whole cell between them along some axis. A contact in this grid is of bodies
-    // whose radius and reach make at most unit / 4^level, so it is within 1.5 of these from the centres of both: all contacts of a
-    // body in this grid lie in a cube of side 3 unit / 4^level, less than a cell, and none reaches into both.
+    // Two cells of one colour and grid that are not the same have a whole cell between them along some axis. A contact
+    // in this grid is of bodies whose radius and reach make at most unit / 4^level, so it is within 1.5 of these from
+    // the centres of both: all contacts of a body in this grid lie in a cube of side 3 unit / 4^level, less than a
+    // cell, and none reaches into both.
     double width = std::max(4.0, cell_width) * unit;
     for (int level = 0; level < levels; ++level) {
         for (int k = 0; k < d; ++k) {
@@ -220,7 +223,8 @@ void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span
         for (double limit = grid.unit / level_ratio; size <= limit && level + 1 < TileGrid<d>::levels;
              limit /= level_ratio)
             ++level;
-        // Seen from a free body, and never farther from it than contacts can be: of one that is deep inside a wall the point itself may be anywhere.
+        // Seen from a free body, and never farther from it than contacts can be: of one that is deep inside a wall the
+        // point itself may be anywhere.
         const bool from_a = scene.bodies.is_free(c.a);
         const Index body = from_a ? c.a : c.b;
         Vec<d> arm = from_a ? c.arm_a : c.arm_b;

@@ -1,8 +1,9 @@
-// The order in which Gauss-Seidel visits the contacts of a scene, from their places in space (docs/theory.md, section 12).
+// The order in which Gauss-Seidel visits the contacts of a scene, from their places in space (docs/theory.md, section
+// 12).
 //
-// Cells of one global grid are tiles, coloured by the parity of their indices. The grid does not know of threads or ranks, so
-// neither does the result. Contacts of smaller bodies live in finer grids with colours of their own, each four times finer and nested in the
-// one before; so whoever has a cell of the coarsest grid has all tiles within it.
+// Cells of one global grid are tiles, coloured by the parity of their indices. The grid does not know of threads or
+// ranks, so neither does the result. Contacts of smaller bodies live in finer grids with colours of their own, each
+// four times finer and nested in the one before; so whoever has a cell of the coarsest grid has all tiles within it.
 #pragma once
 
 #include "drystone/bodies/scene.hpp"
@@ -15,11 +16,11 @@
 namespace drystone {
 
 struct TilingOptions {
-    /// Width of a cell in sizes (TileSizes::unit) of its grid; at least 4 for colours to be free of conflicts. 6.4 is about four
-    /// grains: large enough to have few colours' worth of overhead, small enough for the cache.
+    /// Width of a cell in sizes (TileSizes::unit) of its grid; at least 4 for colours to be free of conflicts. 6.4 is
+    /// about four grains: large enough to have few colours' worth of overhead, small enough for the cache.
     double cell_width = 6.4;
-    /// Contacts of a tile are ordered so that, where the tile allows it, this many in a row share no body: their visits then do not
-    /// wait for each other in the processor.
+    /// Contacts of a tile are ordered so that, where the tile allows it, this many in a row share no body: their visits
+    /// then do not wait for each other in the processor.
     int spacing = 6;
     int threads = 1;
     std::pmr::memory_resource* memory = std::pmr::get_default_resource();  ///< for what is needed on the way
@@ -30,8 +31,8 @@ struct TileSizes {
     double radius = 0;  ///< of the ball around a body, m
     double size = 0;    ///< the same and its reach, or the longest arm of its joints
 
-    /// The size that the grid is made for: a radius times a power of 1.25, so that cells stay what they are while bodies
-    /// move a little faster or slower.
+    /// The size that the grid is made for: a radius times a power of 1.25, so that cells stay what they are while
+    /// bodies move a little faster or slower.
     [[nodiscard]] double unit() const;
 };
 /// `links`: of joints (Assembled::links from `contacts` on), or empty.
@@ -39,7 +40,8 @@ template <int d>
 TileSizes tile_sizes(const Scene<d>& scene, std::span<const double> reach,
                      std::span<const Contact<d>> links = {}, int threads = 1);
 
-/// One grid along one direction. In a periodic direction the number of cells is even (so that parity is a colouring), or one.
+/// One grid along one direction. In a periodic direction the number of cells is even (so that parity is a colouring),
+/// or one.
 struct Ruler {
     double lower = 0, width = 1;
     std::int64_t cells = 0;  ///< 0: not periodic
@@ -93,9 +95,9 @@ template <int d>
 void place_contacts(const Scene<d>& scene, const ContactSet<d>& links, std::span<const double> reach,
                     const TileGrid<d>& grid, int threads, ScratchArray<TilePlace<d>>& places);
 
-/// The tiling of contacts at these places, which come in the order of contacts. `ours`: by contact, whether its tile is visited here; others come after the
-/// last tile (empty: all are). `colours`: those that the tiling is to have, ascending, whether there are contacts of them or not (empty: those
-/// that there are).
+/// The tiling of contacts at these places, which come in the order of contacts. `ours`: by contact, whether its tile is
+/// visited here; others come after the last tile (empty: all are). `colours`: those that the tiling is to have,
+/// ascending, whether there are contacts of them or not (empty: those that there are).
 template <int d>
 void tile_places(const Scene<d>& scene, const ContactSet<d>& links, std::span<const TilePlace<d>> places,
                  const TilingOptions& options, Tiling& tiling, std::span<const std::uint8_t> ours = {},

@@ -5,7 +5,8 @@
 
 namespace drystone {
 
-/// What is remembered: sorted by key, as the contacts were. Impulses in world axes, since a contact's tangents may turn.
+/// What is remembered: sorted by key, as the contacts were. Impulses in world axes, since a contact's tangents may
+/// turn.
 template <int d>
 struct WarmStart {
     std::vector<ContactKey> key;
@@ -15,8 +16,8 @@ struct WarmStart {
     double h = 0;                 ///< step in which they acted, s
 };
 
-/// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for new ones. The
-/// present pull of cohesive contacts is added.
+/// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for
+/// new ones. The present pull of cohesive contacts is added.
 template <int d>
 void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
             Vector& r, int threads = 1);
@@ -26,8 +27,8 @@ template <int d>
 void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
               WarmStart<d>& memory, std::span<const std::uint8_t> ours = {}, int threads = 1);
 
-/// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those along the normal are
-/// stretched by the overlap, which is where the bodies are.)
+/// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those
+/// along the normal are stretched by the overlap, which is where the bodies are.)
 template <int d>
 void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem& problem);
 

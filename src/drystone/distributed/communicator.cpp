@@ -127,7 +127,8 @@ namespace {
 // Things are anywhere in memory: they are asked for some time before their turn.
 constexpr std::size_t ahead = 16;
 
-/// Calls f with the place of each thing. `stride` is known to the compiler for body vectors of the kernels, a cache line each.
+/// Calls f with the place of each thing. `stride` is known to the compiler for body vectors of the kernels, a cache
+/// line each.
 template <class Number, class F>
 void for_things(Number* data, int stride, const std::vector<Index>& things, F&& f) {
     const std::size_t count = things.size();

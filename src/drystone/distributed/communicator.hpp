@@ -49,7 +49,8 @@ struct Message : Writer {
     int rank = 0;
 };
 
-/// One T for each of some ranks, in the order of ranks. Those that were named once stay, so that their lists keep their memory.
+/// One T for each of some ranks, in the order of ranks. Those that were named once stay, so that their lists keep their
+/// memory.
 template <class T>
 class ByRank {
 public:
@@ -99,9 +100,9 @@ public:
     /// The bytes of all ranks one after the other, on every rank.
     [[nodiscard]] std::vector<std::byte> gather_all(std::span<const std::byte> bytes) const;
 
-    /// Sends messages to some ranks and receives those that others send here. Nobody has to know who will write to him: sends that
-    /// are known to have arrived, then a barrier that does not block (Hoefler, Siebert & Lumsdaine 2010). The cost follows the number of
-    /// messages, not that of ranks.
+    /// Sends messages to some ranks and receives those that others send here. Nobody has to know who will write to him:
+    /// sends that are known to have arrived, then a barrier that does not block (Hoefler, Siebert & Lumsdaine 2010).
+    /// The cost follows the number of messages, not that of ranks.
     void post(const ByRank<Message>& out, ByRank<Message>& in, Talk talk) const;
 
     void count_message(Talk talk, std::size_t bytes) const {
@@ -152,7 +153,8 @@ private:
     ByRank<Message> out_, in_;
 };
 
-/// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers go for each thing.
+/// The same numbers of the same things, again and again, between the same ranks: persistent requests. `stride` numbers
+/// go for each thing.
 class Channel {
 public:
     struct Partner {

@@ -1,9 +1,10 @@
 // Who visits which contact of a step, and what ranks send each other while they solve it.
 //
-// A contact is visited by the rank that has the cell of its tile. Ranks that own one of its bodies hold it too: an owner has every contact of
-// its bodies, and so can add up their impulses in the order of keys. All who hold a contact find it by themselves, by the same arithmetic on the same
-// bits; so lists of what is sent agree without a word. One thing has to be said: which ranks visit a body, since they need not own it
-// nor know of each other. Its owner knows all its contacts, and tells them.
+// A contact is visited by the rank that has the cell of its tile. Ranks that own one of its bodies hold it too: an
+// owner has every contact of its bodies, and so can add up their impulses in the order of keys. All who hold a contact
+// find it by themselves, by the same arithmetic on the same bits; so lists of what is sent agree without a word. One
+// thing has to be said: which ranks visit a body, since they need not own it nor know of each other. Its owner knows
+// all its contacts, and tells them.
 #pragma once
 
 #include "drystone/cone/exchange.hpp"
@@ -40,8 +41,8 @@ public:
     Halo(const Halo&) = delete;
     Halo& operator=(const Halo&) = delete;
 
-    /// All that is given must outlive the use of the Exchange. `tiling`: tiles that touch bodies of others are moved to the front of their
-    /// colour. Collective.
+    /// All that is given must outlive the use of the Exchange. `tiling`: tiles that touch bodies of others are moved to
+    /// the front of their colour. Collective.
     void fill(const Scene<d>& scene, const ContactSet<d>& contacts, const ConeProblem& problem,
               const Held<d>& held, Part<d>& part, Tiling& tiling);
 
@@ -55,7 +56,8 @@ public:
     [[nodiscard]] std::span<const Channel> sweep_channels() const { return std::span(sweeps_).first(used_); }
 
 private:
-    /// One visit of a body: tiles of this colour that touch it are visited by this rank. (There is one such tile at most.)
+    /// One visit of a body: tiles of this colour that touch it are visited by this rank. (There is one such tile at
+    /// most.)
     struct BodyVisit {
         Index body;
         std::int32_t colour;  // number in Held::colours

@@ -34,7 +34,8 @@ void for_cells(const TileGrid<d>& grid, const Domain<d>& domain, const Vec<d>& l
     };
     constexpr int top = d - 1;
     const std::int64_t row_begin = index(top, lower[top]);
-    // Rows above and below the domain are displaced along x, so that two of them that are the same row meet other cells.
+    // Rows above and below the domain are displaced along x, so that two of them that are the same row meet other
+    // cells.
     const std::int64_t row_end =
         domain.tilt == 0 ? last_of(top, row_begin, index(top, upper[top])) : index(top, upper[top]);
     Image<d> cell;
@@ -84,8 +85,8 @@ public:
         return part_.partition.rank_of(mark_of(grid_, grid_.coarse_cell(x)));
     }
 
-    /// Sorted. A contact of the body is within its radius and margin of its centre, and has its other body within that body's own: a rank that
-    /// owns the other body, or the cell of the contact, has a cell in this box.
+    /// Sorted. A contact of the body is within its radius and margin of its centre, and has its other body within that
+    /// body's own: a rank that owns the other body, or the cell of the contact, has a cell in this box.
     const std::vector<int>& of(Index i, double margin) {
         ranks_.clear();
         const double reach = scene_.outer_radius(i) + margin + halo_ + parts_slack * grid_.unit;
@@ -138,8 +139,8 @@ void own_all(const Scene<d>& scene, int owner, Part<d>& part) {
         if (belongs_everywhere(scene, i, largest)) part.owner[i] = everywhere;
 }
 
-/// The bodies of both, in the order of ids; `from` holds for each whether it came from the first, and its place there. Ids that are in both are
-/// taken from the first.
+/// The bodies of both, in the order of ids; `from` holds for each whether it came from the first, and its place there.
+/// Ids that are in both are taken from the first.
 template <int d>
 Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<std::pair<bool, Index>>& from) {
     Bodies<d> out;
@@ -159,7 +160,8 @@ Bodies<d> merged(const Bodies<d>& first, const Bodies<d>& second, std::vector<st
     return out;
 }
 
-/// Adds the bodies that any rank hands over to the scene of all, with this owner; those that are there stay as they are.
+/// Adds the bodies that any rank hands over to the scene of all, with this owner; those that are there stay as they
+/// are.
 template <int d>
 void merge_from_all(Scene<d>& scene, const Writer& ours, int owner, Part<d>& part) {
     Bodies<d> others;
@@ -189,8 +191,9 @@ std::vector<WeighedCell<d>> cells_of_bodies(const Scene<d>& scene, const TileGri
     return cells;
 }
 
-/// As far as a contact may be from the ball of one of its bodies on the side of the other: the same on all ranks. Half a unit at least: a body
-/// that is everywhere may touch from as far as its own reach, which is not above a unit (tile_sizes).
+/// As far as a contact may be from the ball of one of its bodies on the side of the other: the same on all ranks. Half
+/// a unit at least: a body that is everywhere may touch from as far as its own reach, which is not above a unit
+/// (tile_sizes).
 template <int d>
 double largest_halo(const Scene<d>& scene, std::span<const double> margin, const TileGrid<d>& grid,
                     const Part<d>& part) {
@@ -378,10 +381,10 @@ void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<
 }
 
 template <int d>
-void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
+void Part<d>::borrow_near(Scene<d>& scene, const Bounds<d>& where) {
     Writer mine;
     for (Index i = 0; i < scene.bodies.count(); ++i) {
-        if (part.owner[i] != part.team->rank()) continue;
+        if (owner[i] != team->rank()) continue;
         const double radius = scene.outer_radius(i);
         bool near = false;
         Image<d> image;
@@ -402,7 +405,7 @@ void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
         if (near) put_body(mine, scene.bodies, i);
     }
     // Borrowed ones are copies like any other: the next make_parts takes them away, or does not.
-    merge_from_all(scene, mine, part.team->count(), part);
+    merge_from_all(scene, mine, team->count(), *this);
 }
 
 #define DRYSTONE_PART(d)                                                                       \
@@ -416,7 +419,7 @@ void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part) {
     template void make_parts(Scene<d>&, std::span<const double>, const TileGrid<d>&, Part<d>&, \
                              WarmStart<d>&);                                                   \
     template void connect_ghosts(const Scene<d>&, std::span<const double>, Part<d>&);          \
-    template void borrow_near(Scene<d>&, const Bounds<d>&, Part<d>&)
+    template void Part<d>::borrow_near(Scene<d>&, const Bounds<d>&)
 DRYSTONE_PART(2);
 DRYSTONE_PART(3);
 #undef DRYSTONE_PART

@@ -1,13 +1,14 @@
 // The part of a scene that one rank has: the bodies it owns, copies of those near them, and those that are everywhere.
 //
-// A body is owned by the rank that has the cell of the global tiling in which its centre was when parts were last made. Every rank that may need
-// it for a contact has a copy (a ghost), and moves it by the same arithmetic: copies are the same bits as the original, so that nothing but
-// the solver's body vector need be sent in a step. Bodies that are not free and large (walls, drums, meshes) or driven are on every rank.
+// A body is owned by the rank that has the cell of the global tiling in which its centre was when parts were last made.
+// Every rank that may need it for a contact has a copy (a ghost), and moves it by the same arithmetic: copies are the
+// same bits as the original, so that nothing but the solver's body vector need be sent in a step. Bodies that are not
+// free and large (walls, drums, meshes) or driven are on every rank.
 #pragma once
 
 #include "drystone/distributed/halo.hpp"
 #include "drystone/distributed/partition.hpp"
-#include "drystone/grains/step.hpp"
+#include "drystone/world/share.hpp"
 
 namespace drystone {
 
@@ -18,8 +19,8 @@ inline constexpr int unassigned = -2;  ///< on every rank, until parts are made
 struct BalanceOptions {
     /// Parts are cut anew when the largest work of a rank, over the mean, passes this ...
     double threshold = 1.1;
-    /// ... and also this many times what the last cut reached, or when there is half as much work again as then: where a better cut is not to be
-    /// had, none is looked for.
+    /// ... and also this many times what the last cut reached, or when there is half as much work again as then: where
+    /// a better cut is not to be had, none is looked for.
     double hysteresis = 1.05;
     int least_steps = 20;  ///< between two cuts
     /// Cuts at every so many steps, off balance on purpose: for tests. 0: never.
@@ -27,9 +28,10 @@ struct BalanceOptions {
 };
 
 struct RankOptions {
-    /// The faster mode: bodies that several ranks visit are exchanged once in a sweep instead of once for each colour. Gauss-Seidel inside a
-    /// rank, Jacobi with mass splitting between ranks (cone/exchange.hpp): solved to the same tolerance, in more sweeps, but the result then
-    /// depends on the number of ranks (not on that of threads). On one rank it is the exact mode.
+    /// The faster mode: bodies that several ranks visit are exchanged once in a sweep instead of once for each colour.
+    /// Gauss-Seidel inside a rank, Jacobi with mass splitting between ranks (cone/exchange.hpp): solved to the same
+    /// tolerance, in more sweeps, but the result then depends on the number of ranks (not on that of threads). On one
+    /// rank it is the exact mode.
     bool split_between_ranks = false;
 };
 
@@ -42,9 +44,29 @@ struct BalanceState {
 };
 
 template <int d>
-struct Part {
+struct Part final : Share<d> {
     explicit Part(const Communicator& communicator)
         : team(&communicator), partition(communicator), halo(communicator) {}
+
+    // What a step shares (world/share.hpp): part_in_step.cpp.
+    void begin(const Scene<d>& scene, const StepOptions& options) override;
+    [[nodiscard]] double least(double x) const override;
+    void sum(std::span<ExactSum> sums) const override;
+    bool move_bodies(Scene<d>& scene, const StepOptions& options, double h, StepMemory<d>& memory) override;
+    void connect(const Scene<d>& scene, const StepOptions& options, double h,
+                 const StepMemory<d>& memory) override;
+    void keep_contacts(const Scene<d>& scene, int threads, StepMemory<d>& memory) override;
+    [[nodiscard]] Counted counted() const override { return {own, held.ours}; }
+    void share_momentum(ConeProblem& problem) override;
+    void tile(const Scene<d>& scene, int threads, StepMemory<d>& memory) override;
+    void recall(Vector& start) override { halo.share_from_home(start); }
+    [[nodiscard]] const Exchange& exchange() const override { return halo.exchange(); }
+    [[nodiscard]] std::span<const std::uint8_t> remembered_here() const override { return held.home; }
+    void add_up(StepSums& sums, StepRecord& record) override;
+    [[nodiscard]] std::vector<std::uint8_t> counted_bodies(const Scene<d>& scene) const override;
+    void forget(std::span<const std::uint8_t> gone) override;
+    void borrow_near(Scene<d>& scene, const Bounds<d>& where) override;
+    void welcome(const Scene<d>& scene) override;
 
     const Communicator* team;
     Partition<d> partition;
@@ -52,8 +74,10 @@ struct Part {
     std::vector<int> owner;            ///< by local body: a rank, or `everywhere`
     std::vector<std::uint8_t> own;     ///< by local body: 1 if this rank counts it
     TileGrid<d> grid;                  ///< with which parts were made
+    TileGrid<d> grid_now;              ///< of the step
     Channel ghosts;                    ///< bodies, from their owners to all copies
     std::vector<WeighedCell<d>> work;  ///< of the last step, by cell of the tiling
+    double work_here = 0;              ///< its sum
     CellWeights<d> weights;            ///< likewise, while it is added up
     Held<d> held;                      ///< of the last step
     Halo<d> halo;                      ///< likewise
@@ -67,14 +91,20 @@ struct Part {
     std::int64_t moved = 0;   ///< bodies that have changed owner, from this rank
 };
 
-/// Sides of cells may move by so many units of the grid (as those of a periodic box that shrinks do) before parts are made again.
+/// Throws Error on what does not run on several ranks yet (the message names it).
+template <int d>
+void check_for_ranks(const Scene<d>& scene, const StepOptions& options);
+
+/// Sides of cells may move by so many units of the grid (as those of a periodic box that shrinks do) before parts are
+/// made again.
 inline constexpr double parts_slack = 0.02;
 /// True if they have moved farther.
 template <int d>
 bool cells_have_moved(const TileGrid<d>& then, const TileGrid<d>& now);
 
-/// Puts bodies on the ranks that own or need them. `margin`: by body, how far beyond its bounding ball it may touch something before parts
-/// are made again, m; `grid`: the same on all ranks. Warm starts go with their bodies. Afterwards local indices have changed. Collective.
+/// Puts bodies on the ranks that own or need them. `margin`: by body, how far beyond its bounding ball it may touch
+/// something before parts are made again, m; `grid`: the same on all ranks. Warm starts go with their bodies.
+/// Afterwards local indices have changed. Collective.
 template <int d>
 void make_parts(Scene<d>& scene, std::span<const double> margin, const TileGrid<d>& grid, Part<d>& part,
                 WarmStart<d>& warm);
@@ -87,13 +117,10 @@ void connect_ghosts(const Scene<d>& scene, std::span<const double> margin, Part<
 template <int d>
 void own_nothing_yet(const Scene<d>& scene, Part<d>& part);
 
-/// Bodies that were read in rows: each rank owns those it has, and those that belong everywhere come to all. Collective.
+/// Bodies that were read in rows: each rank owns those it has, and those that belong everywhere come to all.
+/// Collective.
 template <int d>
 void own_rows(Scene<d>& scene, Part<d>& part);
-
-/// Merges bodies that other ranks have near a place, as copies that nobody owns here: for looking whether there is room. Collective.
-template <int d>
-void borrow_near(Scene<d>& scene, const Bounds<d>& where, Part<d>& part);
 
 /// The rank that keeps the warm start of a contact: the owner of its first free body.
 template <int d>

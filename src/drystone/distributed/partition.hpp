@@ -14,8 +14,8 @@ struct Zoltan_Struct;
 
 namespace drystone {
 
-/// The point by which a cell is told to be on one side of a cut. Near its centre, but no two cells have a coordinate in common: so a cut can go
-/// through a layer of cells, where all the work is in one, and part it along another axis.
+/// The point by which a cell is told to be on one side of a cut. Near its centre, but no two cells have a coordinate in
+/// common: so a cut can go through a layer of cells, where all the work is in one, and part it along another axis.
 template <int d>
 Vec<d> mark_of(const TileGrid<d>& grid, const Image<d>& cell);
 
@@ -59,7 +59,8 @@ class Partition {
 public:
     explicit Partition(const Communicator& team);
 
-    /// Cuts space anew so that each rank gets about the same weight. Cells may be named by several ranks: weights add up. Collective.
+    /// Cuts space anew so that each rank gets about the same weight. Cells may be named by several ranks: weights add
+    /// up. Collective.
     void balance(std::span<const WeighedCell<d>> cells);
 
     /// The rank that has a cell, by its mark.

@@ -1,8 +1,8 @@
 // A scene in rows: what ranks hand over to those who write files, or to one of them that measures.
 //
-// While a run goes on, a rank has bodies from anywhere in the order of ids. Files want them in that order, rank after rank. So each body goes to
-// the rank that has its range of ids, each contact and each remembered impulse to the rank of its first body. Rows are then the same, one after
-// the other, for any number of ranks.
+// While a run goes on, a rank has bodies from anywhere in the order of ids. Files want them in that order, rank after
+// rank. So each body goes to the rank that has its range of ids, each contact and each remembered impulse to the rank
+// of its first body. Rows are then the same, one after the other, for any number of ranks.
 #pragma once
 
 #include "drystone/distributed/part.hpp"
@@ -46,8 +46,8 @@ template <int d>
 Slices<d> slice(const Scene<d>& scene, const StepMemory<d>* memory, const Part<d>& part,
                 const SliceOptions& options);
 
-/// The other way: what was read in rows becomes what this rank owns, with the warm start where its bodies are. Afterwards the first step makes
-/// parts. Collective.
+/// The other way: what was read in rows becomes what this rank owns, with the warm start where its bodies are.
+/// Afterwards the first step makes parts. Collective.
 template <int d>
 void join(Scene<d>& scene, Part<d>& part, WarmStart<d>& warm);
 

@@ -1,7 +1,8 @@
-// The problem of all ranks on each of them, as one rank would have it: for what ranks cannot share, and for small problems.
+// The problem of all ranks on each of them, as one rank would have it: for what ranks cannot share, and for small
+// problems.
 //
-// Bodies are in the order of their ids, blocks in that of their keys, tiles in that of colour and cell: the order of one rank, so that whatever is
-// solved here has the bits that it has there.
+// Bodies are in the order of their ids, blocks in that of their keys, tiles in that of colour and cell: the order of
+// one rank, so that whatever is solved here has the bits that it has there.
 #pragma once
 
 #include "drystone/distributed/part.hpp"

@@ -140,9 +140,9 @@ void respond(const ElasticFace& face, const double* x, double shift, double* f, 
         respond_rows(face, x, f, D);
         return;
     }
-    // Minimise over y = f_N: C_e/2 (y - y_0)^2 + sum_j C_j/2 max(0, |t_j| - radius_j(y))^2 with y_0 and t_j the springs left to
-    // themselves. As in `project`: Newton from the left on the increasing, piecewise linear derivative is monotone and ends
-    // after at most one step per group.
+    // Minimise over y = f_N: C_e/2 (y - y_0)^2 + sum_j C_j/2 max(0, |t_j| - radius_j(y))^2 with y_0 and t_j the springs
+    // left to themselves. As in `project`: Newton from the left on the increasing, piecewise linear derivative is
+    // monotone and ends after at most one step per group.
     double pull = face.preload + shift;
     for (int c = 0; c < d; ++c) pull += face.e[c] * x[c];
     std::array<double, 3> length{};

@@ -9,13 +9,14 @@ namespace drystone {
 
 namespace {
 
-/// Conjugate gradients end at this fraction of the residual, or after so many steps; the latter doubles whenever it was too few for springs
-/// that behaved as their linear model. Far from the answer, exact solutions of models that are wrong are waste.
+/// Conjugate gradients end at this fraction of the residual, or after so many steps; the latter doubles whenever it was
+/// too few for springs that behaved as their linear model. Far from the answer, exact solutions of models that are
+/// wrong are waste.
 constexpr double most_forcing = 0.3;
 /// The slope along a Newton step must fall to this fraction.
 constexpr double line_search_slope = 0.2;
-/// Dampers: stiffness over that of the springs at the start (the residual, within these), factor from pass to pass, and what a pass may
-/// leave unbalanced of what its dampers carry.
+/// Dampers: stiffness over that of the springs at the start (the residual, within these), factor from pass to pass, and
+/// what a pass may leave unbalanced of what its dampers carry.
 constexpr double least_weight = 1e-6, most_weight = 0.1, weight_factor = 0.1, inner_fraction = 0.2;
 /// Springs whose answer is nearer to balance than this are left to Newton's method at once, for so many steps.
 constexpr double near_balance = 1e-2;
@@ -41,7 +42,8 @@ ElasticNetwork::ElasticNetwork(const Delassus& W, Law law, const LeastEnergyOpti
     trial_.resize(n);
     opened_.setZero(p_.blocks());
     if (W.whitened()) q_.setZero(p_.dofs());
-    // What the springs carry: a given impulse may balance all of it, and W has compliance in the rows of given blocks alone.
+    // What the springs carry: a given impulse may balance all of it, and W has compliance in the rows of given blocks
+    // alone.
     Vector carried = load_;
     each_block([&](Index i) {
         if (is_given(i)) carried.segment(at(i), p_.cones[i].dim).setZero();
@@ -132,8 +134,8 @@ Status ElasticNetwork::balance(double tolerance, const Timer& timer, std::vector
 }
 
 void ElasticNetwork::find_faces(Law law, const ConeSolution& solution) {
-    // The velocity error: the referee's residual times the root mean square velocity of the blocks at stake (docs/theory.md,
-    // eq. 12), that is the natural map spread evenly over them.
+    // The velocity error: the referee's residual times the root mean square velocity of the blocks at stake
+    // (docs/theory.md, eq. 12), that is the natural map spread evenly over them.
     const double error = law_residual(W_, solution.r, solution.u, law).mean;
     std::array<ExactSum, 3> sums;
     auto& [free, impulse, count] = sums;
@@ -241,9 +243,9 @@ void ElasticNetwork::precondition(const Vector& r, Vector& z) const {
     if (W_.exchange() != nullptr) W_.exchange()->share_bodies(z.data(), p_.common_dim());
 }
 
-/// Conjugate gradients for Hw^T D Hw p = Hw^T rho; p in step_q_, Hw p in step_x_. The residual is kept as an impulse rho, of which the
-/// residual proper is Hw^T rho: then every product is a sum over blocks, which is exact on any number of ranks. If the mass
-/// couples bodies, there is no p, and Hw Hw^T = W takes the place of the preconditioner.
+/// Conjugate gradients for Hw^T D Hw p = Hw^T rho; p in step_q_, Hw p in step_x_. The residual is kept as an impulse
+/// rho, of which the residual proper is Hw^T rho: then every product is a sum over blocks, which is exact on any number
+/// of ranks. If the mass couples bodies, there is no p, and Hw Hw^T = W takes the place of the preconditioner.
 void ElasticNetwork::newton_direction(double forcing) {
     const bool bodies = W_.whitened();
     step_x_.setZero(p_.rows());
@@ -306,8 +308,8 @@ double ElasticNetwork::slope_at(double t) {
     return W_.dot(work_, step_x_);
 }
 
-/// Along the step the energy is convex, so its slope increases: bracket its root and close in on it (regula falsi, Illinois).
-/// Slopes and not values are compared, because near the minimum values differ by less than rounding.
+/// Along the step the energy is convex, so its slope increases: bracket its root and close in on it (regula falsi,
+/// Illinois). Slopes and not values are compared, because near the minimum values differ by less than rounding.
 bool ElasticNetwork::search_line() {
     const double start = slope_at(0);
     if (!(start < 0)) return false;

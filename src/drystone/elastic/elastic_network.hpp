@@ -1,12 +1,13 @@
 // The springs of least_energy.hpp, their displacements and the forces they give, and the two ways to their balance.
 //
-// relax(): sweeps of Gauss-Seidel with momentum on the augmented Lagrangian, in the forces (elastic_sweep.hpp). Each pass holds the
-// displacements q, as the multiplier, and then moves them by what is out of balance. descend_by_newton(): the same method seen from the
-// displacements, the proximal method of multipliers (Rockafellar 1976; with Newton's method inside, Li, Sun & Toh 2018): every spring has
-// a damper beside it, at rest where the pass began and `weight` times as stiff as the spring, and semismooth Newton with conjugate gradients
-// finds the balance of both. Without dampers there need not be one: near an isostatic packing the admissible forces have no
-// interior, displacements grow without end, and open or slipping springs leave the matrix singular. Sweeps are good at finding who slips and who
-// opens, Newton at the last digits.
+// relax(): sweeps of Gauss-Seidel with momentum on the augmented Lagrangian, in the forces (elastic_sweep.hpp). Each
+// pass holds the displacements q, as the multiplier, and then moves them by what is out of balance.
+// descend_by_newton(): the same method seen from the displacements, the proximal method of multipliers (Rockafellar
+// 1976; with Newton's method inside, Li, Sun & Toh 2018): every spring has a damper beside it, at rest where the pass
+// began and `weight` times as stiff as the spring, and semismooth Newton with conjugate gradients finds the balance of
+// both. Without dampers there need not be one: near an isostatic packing the admissible forces have no interior,
+// displacements grow without end, and open or slipping springs leave the matrix singular. Sweeps are good at finding
+// who slips and who opens, Newton at the last digits.
 #pragma once
 
 #include "drystone/base/parallel.hpp"
@@ -47,7 +48,8 @@ public:
 
 private:
     [[nodiscard]] Index at(Index i) const { return p_.offset[i]; }
-    /// The problem's own compliance has settled the impulse of this block (then of all its rows, see least_energy): no spring.
+    /// The problem's own compliance has settled the impulse of this block (then of all its rows, see least_energy): no
+    /// spring.
     [[nodiscard]] bool is_given(Index i) const { return W_.compliant() && p_.compliance[at(i)] > 0; }
     template <class F>
     void each_block(F&& f) const {

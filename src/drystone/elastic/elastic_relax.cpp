@@ -9,8 +9,9 @@ namespace drystone {
 
 namespace {
 
-/// Elastic over rigid part of the matrix of the sweeps, W + weight C: a compromise between passes, whose number falls with it, and sweeps in
-/// a pass, whose number grows. Measured on a settled pile of 10,000 spheres: 3e-4 and 3e-3 cost up to one half more.
+/// Elastic over rigid part of the matrix of the sweeps, W + weight C: a compromise between passes, whose number falls
+/// with it, and sweeps in a pass, whose number grows. Measured on a settled pile of 10,000 spheres: 3e-4 and 3e-3 cost
+/// up to one half more.
 constexpr double relative_weight = 1e-3;
 /// A pass ends when the error of the forces is below this multiple of their imbalance, or after so many sweeps.
 constexpr double pass_accuracy = 3;
@@ -37,8 +38,8 @@ void ElasticNetwork::load_kernel() {
     kernel_->z = r_ + multiplier_;
 }
 
-/// Fetches the forces, and the displacements that a pass ending here would give; r_ becomes Hw^T (f - load). Two errors: what is out of
-/// balance, and how far forces are from the least energy. The latter from the gap of duality,
+/// Fetches the forces, and the displacements that a pass ending here would give; r_ becomes Hw^T (f - load). Two
+/// errors: what is out of balance, and how far forces are from the least energy. The latter from the gap of duality,
 ///     |f - f'|_C^2 <= 2 gap = |f - g|_C^2 + 2 (C g + H q) . (f - g),     g = respond(H q),
 /// for balanced f and the answer f'. Both terms are sums over blocks of numbers >= 0, so that nothing cancels.
 double ElasticNetwork::look() {

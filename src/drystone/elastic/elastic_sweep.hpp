@@ -1,10 +1,13 @@
-// Gauss-Seidel on the elastic network of least_energy.hpp: the kernel of a sweep (sweep.hpp) in which every block lies on its face.
+// Gauss-Seidel on the elastic network of least_energy.hpp: the kernel of a sweep (sweep.hpp) in which every block lies
+// on its face.
 //
-// The augmented Lagrangian of  min 1/2 f^T C f,  f_i in its face,  Hw^T f = y  with the multiplier a = weight * q is, up to a constant,
+// The augmented Lagrangian of  min 1/2 f^T C f,  f_i in its face,  Hw^T f = y  with the multiplier a = weight * q is,
+// up to a constant,
 //     1/2 weight f^T C f + 1/2 |Hw^T f - y + a|^2.
-// The kernel keeps f and z = Hw^T f - y + a, so that a visit to block i sees the velocity Hw_i z and nothing else, and a new multiplier
-// is a new z. A visit replaces W_ii by a diagonal matrix that is not smaller, one number per group: for spheres it is W_ii itself; for
-// others the step is a little shorter than that of an exact solution, but needs no iteration and takes every cone and face alike.
+// The kernel keeps f and z = Hw^T f - y + a, so that a visit to block i sees the velocity Hw_i z and nothing else, and
+// a new multiplier is a new z. A visit replaces W_ii by a diagonal matrix that is not smaller, one number per group:
+// for spheres it is W_ii itself; for others the step is a little shorter than that of an exact solution, but needs no
+// iteration and takes every cone and face alike.
 #pragma once
 
 #include "drystone/cone/delassus.hpp"

@@ -101,8 +101,8 @@ SolveReport least_energy(const Delassus& W, Law law, const Elasticity& elasticit
     double change = 1;
     int pass = 0;
     for (;; ++pass) {
-        // A pass need not be more exact than the next one changes things; the last ones are ten times better than what is asked, where that
-        // costs Newton steps and not thousands of sweeps.
+        // A pass need not be more exact than the next one changes things; the last ones are ten times better than what
+        // is asked, where that costs Newton steps and not thousands of sweeps.
         const double last = options.tolerance < 1e-4 ? 0.1 * options.tolerance : options.tolerance;
         const double inner = passes ? std::max(last, std::min(1e-2, 0.03 * change)) : options.tolerance;
         report.status = network.balance(inner, timer, report.history);

@@ -1,16 +1,19 @@
 // HDF5 files as folders of numbers: the only room that sees the library's own header.
 //
-// Groups are folders, datasets are files in them. Every error is a drystone::Error that names the file, the dataset and the
-// cure; HDF5 prints nothing of its own meanwhile. What HDF5 hands out is checked here and by the callers. Files whose inner tables are
-// garbled crash HDF5 1.10 itself: those that come from outside are tried in a child of the process before (hdf5_check.hpp).
+// Groups are folders, datasets are files in them. Every error is a drystone::Error that names the file, the dataset and
+// the cure; HDF5 prints nothing of its own meanwhile. What HDF5 hands out is checked here and by the callers. Files
+// whose inner tables are garbled crash HDF5 1.10 itself: those that come from outside are tried in a child of the
+// process before (hdf5_check.hpp).
 //
-// Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process while it is at work.
-// lock() holds it for longer: whoever writes a file in several calls while another thread does the same loses nothing but time without it.
+// Threads: HDF5 is not safe to call from several threads, so every function here holds one lock of the whole process
+// while it is at work. lock() holds it for longer: whoever writes a file in several calls while another thread does the
+// same loses nothing but time without it.
 //
-// Ranks: a file may be written by several processes together. Each makes the same calls in the same order with the same names and sizes. Rows of a
-// dataset are the one thing that differs: each rank has a slab of them. All other values are the same on all ranks, and rank 0 writes them. Nobody waits
-// for the others in these calls, and what fails on one rank is thrown on that one: the caller sees to it that the others hear of it (together() in
-// ranks.hpp). The file has the same bytes as if one rank had written all rows. One rank is the default, and needs no MPI: it is then neither started
+// Ranks: a file may be written by several processes together. Each makes the same calls in the same order with the same
+// names and sizes. Rows of a dataset are the one thing that differs: each rank has a slab of them. All other values are
+// the same on all ranks, and rank 0 writes them. Nobody waits for the others in these calls, and what fails on one rank
+// is thrown on that one: the caller sees to it that the others hear of it (together() in ranks.hpp). The file has the
+// same bytes as if one rank had written all rows. One rank is the default, and needs no MPI: it is then neither started
 // nor asked.
 //
 // Files are the same bytes whenever they are written: no times are kept in them.
@@ -32,12 +35,13 @@ namespace drystone::hdf5 {
 class Handle;
 struct Shared;
 
-/// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called meanwhile.
+/// Keeps other threads out of the library while it is held. Recursive: functions of this header may be called
+/// meanwhile.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock();
 /// For a process that was forked while the lock was held: it belongs to a thread that is not there.
 void lock_anew_in_child();
-/// For a program that closes all its files: nothing is closed when it ends, since what damaged files left open the library cannot close, and says so on
-/// stderr. To be called before anything else of the library.
+/// For a program that closes all its files: nothing is closed when it ends, since what damaged files left open the
+/// library cannot close, and says so on stderr. To be called before anything else of the library.
 void close_nothing_at_exit();
 
 /// A folder of a file. Copies are cheap and keep the file open.
@@ -136,17 +140,17 @@ public:
                      Source source = Source::outside);
     /// Opens a file that is in memory. `name` is for messages.
     static File open_image(const std::string& name, std::span<const char> bytes);
-    /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10 cannot get rid of a file
-    /// that it cannot finish because the disk is full, and crashes later.
-    /// Several ranks: collective. `before`: bytes that are left free in front of what HDF5 sees, for a header; such a file can be opened all the same
-    /// if they are 512, 1024, 2048, ...
+    /// Creates the file; one of that name is replaced. One rank makes it in memory, and flush() writes it: HDF5 1.10
+    /// cannot get rid of a file that it cannot finish because the disk is full, and crashes later. Several ranks:
+    /// collective. `before`: bytes that are left free in front of what HDF5 sees, for a header; such a file can be
+    /// opened all the same if they are 512, 1024, 2048, ...
     static File create(const std::filesystem::path& path, const Ranks& ranks = {}, std::int64_t before = 0);
     /// Creates a file in memory. `name` is for messages.
     static File create_image(const std::string& name);
 
     [[nodiscard]] const Group& root() const { return root_; }
-    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no file. Several ranks: what this
-    /// rank writes is on the disk; the file is whole when all have done so.
+    /// Writes the file out and fails if that fails (a full disk). To be called once, at the end: without it there is no
+    /// file. Several ranks: what this rank writes is on the disk; the file is whole when all have done so.
     void flush() const;
     /// The bytes of a file that is in memory, as they would be on disk. Good until the file is changed or closed.
     [[nodiscard]] std::string_view bytes() const;

@@ -40,7 +40,8 @@ struct Link {
     H5L_type_t type;
 };
 
-/// All names in the file, with the folders before them. Not `done` if some are left out, which readers could open all the same.
+/// All names in the file, with the folders before them. Not `done` if some are left out, which readers could open all
+/// the same.
 Answer list_links(hid_t file, std::vector<Link>& links) {
     const H5L_iterate_t take = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
         auto& all = *static_cast<std::vector<Link>*>(out);

@@ -1,4 +1,5 @@
-// What the parts of hdf5*.cpp share: identifiers that close themselves, and the library's lock and silence. Not for use outside of them.
+// What the parts of hdf5*.cpp share: identifiers that close themselves, and the library's lock and silence. Not for use
+// outside of them.
 #pragma once
 
 #include "drystone/files/hdf5.hpp"

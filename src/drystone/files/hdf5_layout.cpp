@@ -113,7 +113,8 @@ H5FD_class_t driver() {
     all.get_eof = written_of;
     all.read = read_layout;
     all.write = write_layout;
-    // Nothing to lock; but HDF5 marks a file as being written where its driver could (a byte that is in the files of one rank too).
+    // Nothing to lock; but HDF5 marks a file as being written where its driver could (a byte that is in the files of
+    // one rank too).
     all.lock = [](H5FD_t*, hbool_t) -> herr_t { return 0; };
     all.unlock = [](H5FD_t*) -> herr_t { return 0; };
     // As in the library's drivers for memory and for one process.

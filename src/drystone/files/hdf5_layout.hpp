@@ -1,8 +1,10 @@
-// A file whose rows are written by many: HDF5 keeps its tables in memory, and only says where the rows belong. Not for use outside hdf5*.cpp.
+// A file whose rows are written by many: HDF5 keeps its tables in memory, and only says where the rows belong. Not for
+// use outside hdf5*.cpp.
 //
-// This is a driver of HDF5 (H5FD_class_t, "Virtual File Layer" in its manual). The library's own driver for MPI is not used: once a write has failed
-// under it (a full disk), ranks crash in closing the file or wait for each other for ever (tried with HDF5 1.10.8 and Open MPI 4.1). Here each
-// rank makes the same tables in its memory, without asking the others, and writes its rows itself.
+// This is a driver of HDF5 (H5FD_class_t, "Virtual File Layer" in its manual). The library's own driver for MPI is not
+// used: once a write has failed under it (a full disk), ranks crash in closing the file or wait for each other for ever
+// (tried with HDF5 1.10.8 and Open MPI 4.1). Here each rank makes the same tables in its memory, without asking the
+// others, and writes its rows itself.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ struct Layout {
     void drop(std::uint64_t address, std::uint64_t size);
 };
 
-/// Properties (of H5P_FILE_ACCESS) of a file that is kept in `layout`, which must live longer. To be closed by the caller; negative if that failed.
+/// Properties (of H5P_FILE_ACCESS) of a file that is kept in `layout`, which must live longer. To be closed by the
+/// caller; negative if that failed.
 std::int64_t layout_access(Layout& layout);
 
 }  // namespace drystone::hdf5

@@ -12,11 +12,13 @@ namespace drystone::hdf5 {
 
 namespace {
 
-/// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more than
-/// this times the size of its file is garbled, and is refused before memory is asked for. One in a single piece claims no more than the file.
+/// Deflate, the best of HDF5's usual filters, cannot make data smaller than by this factor: a dataset that claims more
+/// than this times the size of its file is garbled, and is refused before memory is asked for. One in a single piece
+/// claims no more than the file.
 constexpr std::uintmax_t max_compression = 1032;
 
-/// How many numbers a dataset holds; -1 if the file, of so many bytes, or this machine has no room for them, or if the library miscounts them.
+/// How many numbers a dataset holds; -1 if the file, of so many bytes, or this machine has no room for them, or if the
+/// library miscounts them.
 hssize_t count_of(hid_t dataset, hid_t space, std::size_t bytes_of_one, std::uintmax_t file_size) {
     hsize_t extent[H5S_MAX_RANK] = {};
     const int dimensions = H5Sget_simple_extent_dims(space, extent, nullptr);

@@ -1,7 +1,8 @@
 // Processes that write or read one file together, and how they stay together when something goes wrong on one of them.
 //
-// Whatever several ranks do together they do in phases. Each phase ends with all of them knowing whether it went well on all (together()): a rank
-// that threw alone would leave the others waiting for ever. MPI is never started here, and one rank alone never asks it anything.
+// Whatever several ranks do together they do in phases. Each phase ends with all of them knowing whether it went well
+// on all (together()): a rank that threw alone would leave the others waiting for ever. MPI is never started here, and
+// one rank alone never asks it anything.
 #pragma once
 
 #include "drystone/base/error.hpp"
@@ -22,7 +23,8 @@ struct Ranks {
     [[nodiscard]] bool alone() const { return communicator == nullptr; }
 };
 
-/// Which rows of a dataset are ours: those from `first` on, as many as are handed over, of `total` in all. One rank: {0, n}.
+/// Which rows of a dataset are ours: those from `first` on, as many as are handed over, of `total` in all. One rank:
+/// {0, n}.
 struct Slab {
     std::int64_t first = 0, total = 0;
 };
@@ -46,7 +48,8 @@ bool all_of(const Ranks& ranks, bool here);
 /// The text of rank 0.
 std::string text_of_first(const Ranks& ranks, const std::string& text);
 
-/// Does `action` on each rank (which must not wait for others in it) and throws the same Error on all if it threw on any.
+/// Does `action` on each rank (which must not wait for others in it) and throws the same Error on all if it threw on
+/// any.
 template <class F>
 void together(const Ranks& ranks, F&& action) {
     if (ranks.alone()) {

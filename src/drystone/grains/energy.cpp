@@ -16,7 +16,7 @@ Spin<d> angular_momentum(const Bodies<d>& bodies, Index i) {
 template <int d>
 Energy energy_of(const Scene<d>& scene) {
     const Bodies<d>& bodies = scene.bodies;
-    // Exact, and of the same terms as in account_after (step_parts.cpp): the same numbers as in the record of a step.
+    // Exact, and of the same terms as in account_after (world/stages.cpp): the same numbers as in the record of a step.
     ExactSum kinetic, potential;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i)) continue;

@@ -23,10 +23,11 @@ struct Momentum {
 template <int d>
 Momentum<d> momentum_of(const Scene<d>& scene);
 
-/// Work done on the free bodies in one step, J. The end energy minus the begin energy is contacts + joints + scheme, to rounding.
+/// Work done on the free bodies in one step, J. The end energy minus the begin energy is contacts + joints + scheme, to
+/// rounding.
 struct StepWork {
-    /// By contact impulses, with the mean of the velocities at begin and end: what impact and sliding take (negative), and what held
-    /// bodies that move put in.
+    /// By contact impulses, with the mean of the velocities at begin and end: what impact and sliding take (negative),
+    /// and what held bodies that move put in.
     double contacts = 0;
     /// By joints, springs and motors, with the same velocities.
     double joints = 0;

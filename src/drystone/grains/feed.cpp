@@ -132,17 +132,6 @@ void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, Fe
 }
 
 template <int d>
-FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state) {
-    FeedChange change;
-    std::vector<std::uint8_t> gone;
-    std::vector<ExactSum> sums;
-    find_drained(scene, feeds, {}, gone, sums);
-    drain(scene, gone, sums, state, change);
-    pour(scene, feeds, h, state, change);
-    return change;
-}
-
-template <int d>
 void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state) {
     for (std::size_t s = 0; s < feeds.sources.size(); ++s) state.owed[s] -= due(feeds.sources[s], from, to);
 }
@@ -154,7 +143,6 @@ void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state) 
                         FeedState&, FeedChange&);                                                  \
     template bool pours(const Scene<d>&, const Feeds<d>&, double, const FeedState&);               \
     template void pour(Scene<d>&, const Feeds<d>&, double, FeedState&, FeedChange&);               \
-    template FeedChange feed(Scene<d>&, const Feeds<d>&, double, FeedState&);                      \
     template void take_back(const Feeds<d>&, double, double, FeedState&)
 DRYSTONE_FEED(2);
 DRYSTONE_FEED(3);

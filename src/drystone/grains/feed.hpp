@@ -24,8 +24,8 @@ struct Source {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();     ///< grains in all
 };
 
-/// What a source owes at most after a step, grains or kg: what found no room is owed for a second, so that a source that was blocked for long does not
-/// burst.
+/// What a source owes at most after a step, grains or kg: what found no room is owed for a second, so that a source
+/// that was blocked for long does not burst.
 template <int d>
 double most_owed(const Source<d>& source) {
     return source.by_mass ? source.rate : std::max(source.rate, 1.0);
@@ -75,8 +75,11 @@ struct FeedChange {
     [[nodiscard]] bool any() const { return came > 0 || went > 0; }
 };
 
-/// Marks the bodies that are in a sink, and adds up those that are counted (all where `counted` is empty): per sink their number and their
-/// mass, and last the energy of all. Exact, so that ranks can add up theirs.
+// Before a step of length h, in this order; where anything changed, local indices have changed too, and neighbours must
+// be searched anew.
+
+/// Marks the bodies that are in a sink, and adds up those that are counted (all where `counted` is empty): per sink
+/// their number and their mass, and last the energy of all. Exact, so that ranks can add up theirs.
 template <int d>
 void find_drained(const Scene<d>& scene, const Feeds<d>& feeds, std::span<const std::uint8_t> counted,
                   std::vector<std::uint8_t>& gone, std::vector<ExactSum>& sums);
@@ -90,11 +93,6 @@ bool pours(const Scene<d>& scene, const Feeds<d>& feeds, double h, const FeedSta
 /// Puts in what is due until the end of a step of length h.
 template <int d>
 void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, FeedChange& change);
-
-/// To be called before a step of length h: takes away what is in a sink, then puts in what is due until the end of the step. Where anything
-/// changed, local indices have changed too, and neighbours must be searched anew.
-template <int d>
-FeedChange feed(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state);
 
 /// Takes back what a feeding took to be due from one time to another, where the step turned out to be shorter.
 template <int d>

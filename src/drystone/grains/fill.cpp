@@ -1,7 +1,8 @@
-// Random sequential addition where there is room for it: each grain goes to the first of its random places that is free, the largest first.
-// That saturates at about 0.38 in space and 0.55 in the plane (Torquato, Uche and Stillinger 2006), and is slow long before. Beyond, all
-// grains start at random places at once and are pushed apart pair by pair until none overlap, in the manner of Jodrey and Tory (1985): for
-// equal balls that ends near 0.64 in space and 0.84 in the plane.
+// Random sequential addition where there is room for it: each grain goes to the first of its random places that is
+// free, the largest first. That saturates at about 0.38 in space and 0.55 in the plane (Torquato, Uche and Stillinger
+// 2006), and is slow long before. Beyond, all grains start at random places at once and are pushed apart pair by pair
+// until none overlap, in the manner of Jodrey and Tory (1985): for equal balls that ends near 0.64 in space and 0.84 in
+// the plane.
 #include "drystone/grains/fill.hpp"
 
 #include "drystone/base/error.hpp"
@@ -277,7 +278,8 @@ private:
 
     void push_in(std::size_t i, double radius) {
         if constexpr (d == 3) {
-            // To ask a mesh is dear: a ball that was found deep inside is not asked about again until it has moved so far.
+            // To ask a mesh is dear: a ball that was found deep inside is not asked about again until it has moved so
+            // far.
             if (const auto* mesh = std::get_if<MeshRegion>(&places_.region)) {
                 depth_.resize(x_.size(), {Vec<d>::Zero(), -1});
                 auto& [where, spare] = depth_[i];
@@ -313,8 +315,8 @@ private:
     std::vector<std::size_t> grain_;  // in Grains
     std::vector<Vec<d>> x_, searched_;
     std::vector<double> radius_;
-    std::vector<std::pair<Vec<d>, double>>
-        depth_;  // in a mesh: where a ball was, how far it may move from there
+    // in a mesh: where a ball was, how far it may move from there
+    std::vector<std::pair<Vec<d>, double>> depth_;
     std::vector<Pair> pairs_;
     bool pairs_are_valid_ = false;
     double margin_ = 0, skin_ = 0, widest_ = 0;

@@ -26,8 +26,9 @@ struct FillReport {
     int passes = 0;          ///< of pushing apart; 0: random places were free
 };
 
-/// Adds free grains to the scene. Their bounding balls are inside the region and overlap neither each other nor the bodies that are there.
-/// What a grain is follows from its id alone; where it is, from all of them. Throws Error, the scene unchanged, where there is no room.
+/// Adds free grains to the scene. Their bounding balls are inside the region and overlap neither each other nor the
+/// bodies that are there. What a grain is follows from its id alone; where it is, from all of them. Throws Error, the
+/// scene unchanged, where there is no room.
 template <int d>
 FillReport fill(Scene<d>& scene, const Region<d>& region, const Recipe<d>& recipe, const FillTarget& target,
                 const Random& random);

@@ -6,12 +6,14 @@
 
 namespace drystone {
 
-/// The bodies of a scene as obstacles. Grains count as their bounding balls; half-spaces, meshes and bodies that are much larger than
-/// what is to be placed, or fill little of their bounding ball, as what they are. A mesh that is closed is solid, an open one is a sheet.
+/// The bodies of a scene as obstacles. Grains count as their bounding balls; half-spaces, meshes and bodies that are
+/// much larger than what is to be placed, or fill little of their bounding ball, as what they are. A mesh that is
+/// closed is solid, an open one is a sheet.
 template <int d>
 class FreeSpace {
 public:
-    /// Of the bodies that come near `where`, for balls of up to this radius. The scene must outlive it and keep its shapes.
+    /// Of the bodies that come near `where`, for balls of up to this radius. The scene must outlive it and keep its
+    /// shapes.
     FreeSpace(const Scene<d>& scene, const Bounds<d>& where, double radius);
 
     /// True if the ball overlaps nothing.
@@ -35,7 +37,8 @@ private:
         Vec<d> normal;  // towards the ball
     };
     [[nodiscard]] Gap gap_to(const Solid& solid, const Vec<d>& x, double radius) const;
-    /// Calls visit(gap) for planes, and for solids whose bounds the ball (or an image of it) overlaps. Ends, with true, when it answers true.
+    /// Calls visit(gap) for planes, and for solids whose bounds the ball (or an image of it) overlaps. Ends, with true,
+    /// when it answers true.
     template <class Visit>
     bool any_gap(const Vec<d>& x, double radius, Visit&& visit) const;
 

@@ -5,8 +5,9 @@
 
 namespace drystone {
 
-/// The surface of a heap over cells of equal width: the top of the highest grain whose centre is in each. In space the cells are squares, and
-/// the profile is their mean over rings about the heap's axis: rings alone would favour the outer ones, which hold more grains.
+/// The surface of a heap over cells of equal width: the top of the highest grain whose centre is in each. In space the
+/// cells are squares, and the profile is their mean over rings about the heap's axis: rings alone would favour the
+/// outer ones, which hold more grains.
 template <int d>
 struct HeapProfile {
     Vec<d> centre = Vec<d>::Zero();  ///< of mass; the axis of the heap in space
@@ -22,8 +23,8 @@ struct HeapProfile {
 template <int d>
 HeapProfile<d> heap_profile(const Scene<d>& scene, double width = 0, const Region<d>* region = nullptr);
 
-/// Angles of the flanks to the horizontal, degrees: lines fitted to the cells between where the profile passes 80 % and 20 % of its height.
-/// Not a number where a flank has fewer than 3 cells (a heap against a wall has one flank).
+/// Angles of the flanks to the horizontal, degrees: lines fitted to the cells between where the profile passes 80 % and
+/// 20 % of its height. Not a number where a flank has fewer than 3 cells (a heap against a wall has one flank).
 struct Repose {
     double left = 0, right = 0;  ///< both the same in space, where the fit is over all directions
     double mean = 0;             ///< of those that are numbers

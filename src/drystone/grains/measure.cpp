@@ -321,7 +321,8 @@ Coordination coordination(const Scene<d>& scene, const std::vector<ContactForce<
             if (gone[k]) continue;
             const ContactForce<d>& f = forces[k];
             ++ends;
-            // Contacts of a pair follow each other. A body that touches its own image is there twice, and has two neighbours.
+            // Contacts of a pair follow each other. A body that touches its own image is there twice, and has two
+            // neighbours.
             if (f.a == f.b || last == nullptr || last->a != f.a || last->b != f.b || last->image != f.image)
                 ++pairs;
             last = &f;

@@ -70,7 +70,8 @@ double choose_step(const Scene<d>& scene, double longest, double displacement) {
     double h = longest;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!bodies.is_free(i)) continue;
-        // (speed + g h) h <= allowed, solved for h without cancellation. Balls may spin as they like: their surface stays where it is.
+        // (speed + g h) h <= allowed, solved for h without cancellation. Balls may spin as they like: their surface
+        // stays where it is.
         double speed = bodies.velocity[i].norm();
         if (!std::holds_alternative<Ball<d>>(scene.shape_of(i)))
             speed += bodies.spin[i].norm() * scene.outer_radius(i);
@@ -169,7 +170,8 @@ void integrate(Scene<d>& scene, double h, double theta, const Vector& v, int thr
             if (too_far)
                 fail(fmt::format("body {}", bodies.id[i]),
                      "it has gone 2e9 times through the periodic domain", "look for a wrong velocity");
-            // Where the cell changes, its images move: a body that becomes the one on the other side has that one's velocity.
+            // Where the cell changes, its images move: a body that becomes the one on the other side has that one's
+            // velocity.
             bodies.image[i] += away;
             bodies.velocity[i] -= scene.domain.translation_velocity(away);
         });

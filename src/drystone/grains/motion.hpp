@@ -9,15 +9,15 @@ namespace drystone {
 template <int d>
 void drive(Scene<d>& scene, double h);
 
-/// Largest step, at most `longest` s, in which no free body moves by more than `displacement` of its own inner radius at its present
-/// velocity plus gravity's. displacement = 0: `longest`.
+/// Largest step, at most `longest` s, in which no free body moves by more than `displacement` of its own inner radius
+/// at its present velocity plus gravity's. displacement = 0: `longest`.
 template <int d>
 double choose_step(const Scene<d>& scene, double longest, double displacement);
 
 /// Velocities at the end of the step without contacts, body by body (velocity, spin); held bodies keep theirs.
 ///
-/// Gravity acts in full. Spins are those at the moment when impulses act, after (1 - theta) h of free turning: what is conserved until then is
-/// the angular momentum.
+/// Gravity acts in full. Spins are those at the moment when impulses act, after (1 - theta) h of free turning: what is
+/// conserved until then is the angular momentum.
 template <int d>
 void free_velocities(const Scene<d>& scene, double h, double theta, int threads, Vector& v_free);
 
@@ -25,10 +25,10 @@ void free_velocities(const Scene<d>& scene, double h, double theta, int threads,
 template <int d>
 void drift(Scene<d>& scene, double h, int threads);
 
-/// Ends the step: bodies move by h (theta v + (1 - theta) v_begin); they turn freely for (1 - theta) h, take on the angular momentum of the spin
-/// in `v`, and turn freely for theta h (bodies/free_rotation.hpp), so that momentum and energy change by what impulses do and by nothing else. `v`
-/// is body by body; a controlled cell is the last of them. Held bodies move with their velocity. The periodic domain changes at its rates, and positions
-/// are wrapped into it.
+/// Ends the step: bodies move by h (theta v + (1 - theta) v_begin); they turn freely for (1 - theta) h, take on the
+/// angular momentum of the spin in `v`, and turn freely for theta h (bodies/free_rotation.hpp), so that momentum and
+/// energy change by what impulses do and by nothing else. `v` is body by body; a controlled cell is the last of them.
+/// Held bodies move with their velocity. The periodic domain changes at its rates, and positions are wrapped into it.
 template <int d>
 void integrate(Scene<d>& scene, double h, double theta, const Vector& v, int threads);
 

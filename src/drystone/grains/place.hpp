@@ -10,7 +10,8 @@
 
 namespace drystone {
 
-/// Where balls can be put in a region: its bounds, and the region without the sides that a periodic domain does not have.
+/// Where balls can be put in a region: its bounds, and the region without the sides that a periodic domain does not
+/// have.
 template <int d>
 struct Places {
     Region<d> region;
@@ -23,7 +24,8 @@ struct Places {
         for (int k = 0; k < d; ++k) ends[static_cast<std::size_t>(k)] = std::isfinite(open.lower[k]);
     }
 
-    /// Try number t for the centre of the grain with this id: uniform over the bounds that are left to a ball. It may lie outside the region.
+    /// Try number t for the centre of the grain with this id: uniform over the bounds that are left to a ball. It may
+    /// lie outside the region.
     [[nodiscard]] Vec<d> draw(const Random& random, GlobalId id, std::uint64_t t, double radius) const {
         Vec<d> x;
         for (int k = 0; k < d; ++k) {

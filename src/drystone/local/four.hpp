@@ -8,8 +8,8 @@
 
 namespace drystone {
 
-/// Four numbers at once; as a vector of space the fourth is 0. Passed by reference only: how its value is passed would depend on
-/// the instruction set.
+/// Four numbers at once; as a vector of space the fourth is 0. Passed by reference only: how its value is passed would
+/// depend on the instruction set.
 using Four [[gnu::vector_size(32)]] = double;
 
 inline void load4(const double* from, Four& to) { std::memcpy(&to, from, sizeof to); }

@@ -156,9 +156,9 @@ S step_in_cone(S x0, S dx0, const SmallVector<S>& x, const SmallVector<S>& dx, i
     return std::min(S(1), t);
 }
 
-/// Several discs: primal-dual interior point (Nesterov-Todd scaling) with |z_j| <= 1, z in units of the radii. One central
-/// path for all discs, wide or narrow (paths weighted by the discs' own data can stall), but followed until it is accurate
-/// by the measure of the narrowest.
+/// Several discs: primal-dual interior point (Nesterov-Todd scaling) with |z_j| <= 1, z in units of the radii. One
+/// central path for all discs, wide or narrow (paths weighted by the discs' own data can stall), but followed until it
+/// is accurate by the measure of the narrowest.
 template <class S>
 void solve_discs(DiscProblem<S>& p) {
     const int G = p.groups.count, d = p.d;
@@ -309,8 +309,8 @@ void solve_discs(DiscProblem<S>& p) {
     }
 }
 
-/// The root y for a block of n components whose discs all have a positive finite coefficient or an offset. r holds a start
-/// (r_N > 0, or nothing) and receives the answer.
+/// The root y for a block of n components whose discs all have a positive finite coefficient or an offset. r holds a
+/// start (r_N > 0, or nothing) and receives the answer.
 template <class S>
 ActiveSet guarded_root(int n, const SmallMatrix<S>& W, const SmallVector<S>& b, const ConeGroups& groups,
                        S dilatancy, S tolerance, SmallVector<S>& r) {
@@ -412,8 +412,8 @@ ActiveSet guarded_root(int n, const SmallMatrix<S>& W, const SmallVector<S>& b, 
     return active;
 }
 
-/// The guarded root in the number type S for any cone with an axis: components that cannot act are left out, those without
-/// limit (infinite mu, u = 0 always) are eliminated. The active set is numbered by the cone's own groups.
+/// The guarded root in the number type S for any cone with an axis: components that cannot act are left out, those
+/// without limit (infinite mu, u = 0 always) are eliminated. The active set is numbered by the cone's own groups.
 template <class S>
 ActiveSet solve_in(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law, double tolerance,
                    BlockVector& r) {

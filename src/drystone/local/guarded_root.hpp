@@ -1,10 +1,10 @@
 // One block with any cone that has an axis, under either law, by a guarded scalar root (docs/theory.md, eq. 23).
 //
-// For a given normal impulse y the rest x minimises 1/2 x^T A x + c(y)^T x on a product of discs of radius offset_j + mu_j y:
-// strictly convex, so x(y) is unique and continuous. What remains is one equation in y:
+// For a given normal impulse y the rest x minimises 1/2 x^T A x + c(y)^T x on a product of discs of radius offset_j +
+// mu_j y: strictly convex, so x(y) is unique and continuous. What remains is one equation in y:
 //     exact law:       u_N(y) = 0,              associated law:  u_N(y) - sum_j mu_j |u_j(y)| = 0.
-// At y = 0 the left side is negative if the contact does not open, for large y it is positive (docs/theory.md, section 6),
-// so a bracket always exists.
+// At y = 0 the left side is negative if the contact does not open, for large y it is positive (docs/theory.md, section
+// 6), so a bracket always exists.
 #pragma once
 
 #include "drystone/cone/cone.hpp"
@@ -13,7 +13,8 @@
 
 namespace drystone {
 
-/// Which constraints hold with equality: the normal component at 0, each disc at its rim. Numbered by the cone's groups.
+/// Which constraints hold with equality: the normal component at 0, each disc at its rim. Numbered by the cone's
+/// groups.
 struct ActiveSet {
     bool open = false;
     std::array<bool, 3> pressed{};

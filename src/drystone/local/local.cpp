@@ -19,8 +19,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Local errors, below, are relative to the impulse; the referee counts impulses a thousandth (judge.cpp), so its 1e-10 may
-/// need 1e-13 here. Methods are tried until one is `accurate`; the best answer of all is good if it is `acceptable`.
+/// Local errors, below, are relative to the impulse; the referee counts impulses a thousandth (judge.cpp), so its 1e-10
+/// may need 1e-13 here. Methods are tried until one is `accurate`; the best answer of all is good if it is
+/// `acceptable`.
 constexpr double accurate = 1e-14, acceptable = 1e-13;
 
 /// Size of the natural map relative to the impulses at stake, with the block's own step: what "solved" means locally.
@@ -71,7 +72,8 @@ double sliding_quartic(double mu, const BlockMatrix& W, const BlockVector& b, Bl
     return alpha;
 }
 
-// ---- Newton on the optimality system of known pressed discs ----------------------------------------------------------
+// ---- Newton on the optimality system of known pressed discs
+// ----------------------------------------------------------
 
 /// Solves the n x n system M x = y in place by elimination with row exchanges; false if M is singular.
 bool eliminate(double (&M)[max_block][max_block], double (&y)[max_block], int n) {
@@ -99,11 +101,11 @@ bool eliminate(double (&M)[max_block][max_block], double (&y)[max_block], int n)
     return true;
 }
 
-/// Newton on the optimality system of an active set, from r: u_j = 0 where a disc is free; |r_j| = radius_j and no velocity
-/// across r_j where it is pressed; u_N = 0 (less the opening by dilatancy), or r_N = 0. The multipliers, which may
-/// span many decades, are eliminated, and no condition number is squared, so this also removes what rounding left in a
-/// nested solve. With `adapt` discs are pressed when they overflow and freed when their velocity would pull.
-/// r receives the best point met, whose local error is returned.
+/// Newton on the optimality system of an active set, from r: u_j = 0 where a disc is free; |r_j| = radius_j and no
+/// velocity across r_j where it is pressed; u_N = 0 (less the opening by dilatancy), or r_N = 0. The multipliers, which
+/// may span many decades, are eliminated, and no condition number is squared, so this also removes what rounding left
+/// in a nested solve. With `adapt` discs are pressed when they overflow and freed when their velocity would pull. r
+/// receives the best point met, whose local error is returned.
 double active_set_newton(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law,
                          ActiveSet active, bool adapt, int steps, BlockVector& r) {
     const int d = static_cast<int>(r.size());
@@ -244,8 +246,8 @@ bool obeyed_at_rest(const Cone& cone, const BlockMatrix& W, const BlockVector& b
     return natural_map(cone, b, BlockVector::Zero(b.size()), xi, law).norm() <= 4e-16 * xi * b.norm();
 }
 
-/// Any cone with an axis and any law: Newton from the warm start where that is enough, else the guarded root, more and more
-/// accurately, and a polish. Returns the local error.
+/// Any cone with an axis and any law: Newton from the warm start where that is enough, else the guarded root, more and
+/// more accurately, and a polish. Returns the local error.
 double solve_general(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law, BlockVector& r) {
     const auto d = r.size();
     const std::span<double> data{r.data(), static_cast<std::size_t>(d)};
@@ -305,7 +307,8 @@ double solve_general(const Cone& cone, const BlockMatrix& W, const BlockVector& 
     return best;
 }
 
-// ---- Newton on a complementarity function ------------------------------------------------------------------------------
+// ---- Newton on a complementarity function
+// ------------------------------------------------------------------------------
 
 enum class Damping : std::uint8_t { none, optimistic, line_search };
 
@@ -350,7 +353,8 @@ bool newton(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law la
     return best_error <= 1e-12;
 }
 
-/// A wrench in forces alone: torques are divided by the length that makes their part of W as large as that of the forces.
+/// A wrench in forces alone: torques are divided by the length that makes their part of W as large as that of the
+/// forces.
 bool solve_wrench(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law, BlockVector& r) {
     double force = 0, torque = 0;
     for (int c = 0; c < cone.dim; ++c) (is_torque(cone, c) ? torque : force) += W(c, c);

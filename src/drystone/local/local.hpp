@@ -1,4 +1,5 @@
-// One block on its own: u = W r + b with the law of its cone (docs/theory.md, section 6). The inner step of Gauss-Seidel.
+// One block on its own: u = W r + b with the law of its cone (docs/theory.md, section 6). The inner step of
+// Gauss-Seidel.
 #pragma once
 
 #include "drystone/cone/cone.hpp"
@@ -6,9 +7,9 @@
 namespace drystone {
 
 enum class LocalSolver : std::uint8_t {
-    /// The root of the sliding quartic (eq. 21) where the cone is a second-order one with the exact law; else Newton on the
-    /// active set of the warm start and, if that is not accurate, a guarded scalar root (eq. 23). Then Newton on the active
-    /// sets around the answer if rounding left anything to polish.
+    /// The root of the sliding quartic (eq. 21) where the cone is a second-order one with the exact law; else Newton on
+    /// the active set of the warm start and, if that is not accurate, a guarded scalar root (eq. 23). Then Newton on
+    /// the active sets around the answer if rounding left anything to polish.
     hybrid,
     fischer_burmeister,    ///< Newton on eq. 18 alone, from the warm start (second-order cones and rays)
     alart_curnier,         ///< undamped Newton on eq. 17 (exact law)
@@ -26,13 +27,14 @@ struct LocalOptions {
     double step = 1.0;  ///< of sal and sbp, in units of 1 / W_NN
 };
 
-/// Solves one block. r holds the warm start and receives the answer. W is symmetric positive definite (the caller adds a
-/// proximal term where it may not be). Returns false if the method gave up; r is then its best try.
+/// Solves one block. r holds the warm start and receives the answer. W is symmetric positive definite (the caller adds
+/// a proximal term where it may not be). Returns false if the method gave up; r is then its best try.
 bool solve_local(const Cone& cone, const BlockMatrix& W, const BlockVector& b, Law law,
                  const LocalOptions& options, BlockVector& r);
 
 /// The parameter alpha >= 0 of a sliding contact (u_T = -alpha r_T), root of eq. 21, or 0 if the contact sticks, or a
-/// negative number if it opens; r receives the impulse. Second-order cone of any dimension with finite mu > 0, exact law.
+/// negative number if it opens; r receives the impulse. Second-order cone of any dimension with finite mu > 0, exact
+/// law.
 double solve_sliding_quartic(double mu, const BlockMatrix& W, const BlockVector& b, BlockVector& r);
 
 }  // namespace drystone

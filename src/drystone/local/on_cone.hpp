@@ -1,13 +1,14 @@
 // One Coulomb contact under the associated law whose impulse is on the boundary of its cone (docs/theory.md, eq. 22).
 //
-// In the frame where T = W_TT - W_TN W_TN^T / W_NN is diagonal, with w = W_NN, c = W_TN / w and r* the minimiser of
-// 1/2 r.W r + b.r without limits: r* = (.., tau), w f = -b_N, and -b_T = a = w f c + T tau. On the ray of d = (1, mu e), e a unit vector, the
-// energy is least at y d with
+// In the frame where T = W_TT - W_TN W_TN^T / W_NN is diagonal, with w = W_NN, c = W_TN / w and r* the minimiser of 1/2
+// r.W r + b.r without limits: r* = (.., tau), w f = -b_N, and -b_T = a = w f c + T tau. On the ray of d = (1, mu e), e
+// a unit vector, the energy is least at y d with
 //     y = p / Q,   p = -b.d = w f + mu a.e,   Q = d.W d = w (1 + mu c.e)^2 + mu^2 e.T e,
-// and it is -p^2 / 2 Q there. So one direction is sought: of two in the plane; in space by Newton on the derivative along the circle,
+// and it is -p^2 / 2 Q there. So one direction is sought: of two in the plane; in space by Newton on the derivative
+// along the circle,
 //     G = 2 p' Q - p Q',   G' = 2 p'' Q + p' Q' - p Q''.
-// A stationary point with p > 0 at which u_N >= 0 fulfils all conditions of the convex problem and is its solution; where Newton ends
-// elsewhere, the best of a ring of directions is refined by bisection.
+// A stationary point with p > 0 at which u_N >= 0 fulfils all conditions of the convex problem and is its solution;
+// where Newton ends elsewhere, the best of a ring of directions is refined by bisection.
 #pragma once
 
 #include <algorithm>

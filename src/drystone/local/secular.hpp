@@ -4,9 +4,9 @@
 //     (T + alpha) r_T = -bt,   r_N = -b_N / W_NN - (W_TN / W_NN) . r_T,   |r_T| = mu r_N.
 // Clearing denominators gives the quartic of Bonnefon & Daviet; here its root is found as the zero of
 //     phi(alpha) = mu r_N / |r_T| - 1,
-// because phi(0) < 0 when the contact cannot stick and phi -> +infinity, so [0, infinity) always brackets a root: Newton with
-// a bracket cannot fail, and needs no polynomial of degree 4 with its squared condition number. With an isotropic T and no
-// coupling phi is linear and one step is exact.
+// because phi(0) < 0 when the contact cannot stick and phi -> +infinity, so [0, infinity) always brackets a root:
+// Newton with a bracket cannot fail, and needs no polynomial of degree 4 with its squared condition number. With an
+// isotropic T and no coupling phi is linear and one step is exact.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@ struct Secular {
     std::array<double, D> bt;        ///< b_T - W_TN b_N / W_NN
 };
 
-/// Root alpha > 0; phi(0) < 0 must hold. `guess` starts Newton (a former root of the same contact, or 0). rN and rT are set.
+/// Root alpha > 0; phi(0) < 0 must hold. `guess` starts Newton (a former root of the same contact, or 0). rN and rT are
+/// set.
 template <int D>
 double solve_secular(const Secular<D>& s, double guess, double& rN, std::array<double, D>& rT) {
     double low = 0, high = INFINITY, alpha = guess;
@@ -47,7 +48,8 @@ double solve_secular(const Secular<D>& s, double guess, double& rN, std::array<d
         const double slope = s.mu * (dn + rN * dq * inverse_q * inverse_q) * inverse_q;
         double next = alpha - phi / slope;
         if (!(next > low && next < high) || k % 16 == 15) {
-            // Outside the bracket, or creeping. The root may be decades from either end (nearly singular T): by ratios then.
+            // Outside the bracket, or creeping. The root may be decades from either end (nearly singular T): by ratios
+            // then.
             if (std::isinf(high)) {
                 next = 8 * alpha + s.t[D - 1];
             } else if (low == 0) {

@@ -1,4 +1,5 @@
-// A sliding force and a rolling torque of one contact between spheres, each with its limit: the plane problem of sweep_wrench.hpp.
+// A sliding force and a rolling torque of one contact between spheres, each with its limit: the plane problem of
+// sweep_wrench.hpp.
 #pragma once
 
 #include "drystone/local/four.hpp"
@@ -9,15 +10,15 @@ namespace drystone {
 
 /// min over |p| <= A, |q| <= B of 1/2 wT |p|^2 + cross p.q + 1/2 wR |q|^2 + g.p + h.q for vectors of a plane.
 ///
-/// Let (p*, q*) be the minimiser without limits. If both limits allow it, it is the answer. With q unlimited what is left for p is
-/// isotropic, so p is p* cut to A; if the q that belongs to it is within B, that is the answer (a feasible minimiser of
-/// a problem with fewer constraints), and likewise with the roles exchanged. If neither, both limits are reached: were q inside
-/// its disc, the answer would also minimise the problem without that disc. Then the directions of p and q are unknown: Newton on
-/// their angles. With G = g + cross q and H = h + cross p the system is
+/// Let (p*, q*) be the minimiser without limits. If both limits allow it, it is the answer. With q unlimited what is
+/// left for p is isotropic, so p is p* cut to A; if the q that belongs to it is within B, that is the answer (a
+/// feasible minimiser of a problem with fewer constraints), and likewise with the roles exchanged. If neither, both
+/// limits are reached: were q inside its disc, the answer would also minimise the problem without that disc. Then the
+/// directions of p and q are unknown: Newton on their angles. With G = g + cross q and H = h + cross p the system is
 ///     (-e.G, B cross e.f; A cross e.f, -f.H) (d_e, d_f) = -(Je.G, Jf.H),      p = A e, q = B f, J a right angle,
-/// and -e.G >= wT A, -f.H >= wR B at the solution and nowhere else that is stationary, since there these are the optimality
-/// conditions of a strictly convex problem. They also make the system definite. Where they fail, or a step is long, a
-/// step of alternating minimisation over the discs is taken instead, which converges from anywhere.
+/// and -e.G >= wT A, -f.H >= wR B at the solution and nowhere else that is stationary, since there these are the
+/// optimality conditions of a strictly convex problem. They also make the system definite. Where they fail, or a step
+/// is long, a step of alternating minimisation over the discs is taken instead, which converges from anywhere.
 struct TwoDiscs {
     double wT = 1, wR = 1, cross = 0;
 
@@ -27,7 +28,8 @@ struct TwoDiscs {
         double value = 0, slope = 0;
     };
 
-    /// p, q: the minimiser without limits on entry, the answer on exit. `warm` is a guess of p at the limit, may be zero.
+    /// p, q: the minimiser without limits on entry, the answer on exit. `warm` is a guess of p at the limit, may be
+    /// zero.
     template <bool WithPull>
     void solve(double mu, double rolling, double y, const Four& n, const Four& warm_p, const Four& warm_q,
                Four& p, Four& q, Pull& pull) const {
@@ -136,7 +138,8 @@ private:
         Plane e = P.unit_or(axis), f = Q.unit_or(axis);
         P = e * A;
         Q = f * B;
-        // The bound on -e.G below its value at a solution: rounding must not bar the way, and uniqueness holds down to here.
+        // The bound on -e.G below its value at a solution: rounding must not bar the way, and uniqueness holds down to
+        // here.
         constexpr double slack = 0.999;
         constexpr int newton_steps = 30, most_steps = 3000;
         for (int k = 0; k < most_steps; ++k) {

@@ -46,8 +46,8 @@ void Search<d>::sweep_own(std::size_t g, std::size_t begin, std::size_t end, Pai
     const PairGrid<d>& grid = grids_[g];
     const Item* items = &work_.items[grid.first];
     const std::uint64_t* keys = &work_.keys[grid.first];
-    // Cells ahead of the own one in x (a stretch with it, or the row's first cell), and rows of three ahead in y or z; where
-    // a row of three passes the end of the torus, its cells are single stretches.
+    // Cells ahead of the own one in x (a stretch with it, or the row's first cell), and rows of three ahead in y or z;
+    // where a row of three passes the end of the torus, its cells are single stretches.
     constexpr int rows = d == 3 ? 4 : 1;
     constexpr std::array<std::array<int, 2>, 4> row_steps = {{{1, 0}, {-1, 1}, {0, 1}, {1, 1}}};
     std::array<Stretch, 1 + 3 * rows> stretches;
@@ -192,8 +192,8 @@ template <int d>
 void Search<d>::gather(Pairs& pairs) {
     const auto chunk_count = static_cast<Index>(work_.found.size());
     work_.start.assign(static_cast<std::size_t>(n_) + 1, 0);
-    // Each body's pairs are counted and put into their stretch in any order, then the stretch is sorted: since no two pairs are
-    // equal, the result does not depend on the order in which threads come by.
+    // Each body's pairs are counted and put into their stretch in any order, then the stretch is sorted: since no two
+    // pairs are equal, the result does not depend on the order in which threads come by.
     const auto advance = [&](Index a) {
         std::size_t& at = work_.start[a];
         return threads_ > 1 ? std::atomic_ref<std::size_t>(at).fetch_add(1, std::memory_order_relaxed) : at++;

@@ -10,8 +10,8 @@
 
 namespace drystone {
 
-/// Two bodies near enough to be looked at. `image` says by how many periods the unwrapped position of b is moved to be near
-/// the unwrapped position of a; so it stays true while either is wrapped around. It is the image of ContactKey.
+/// Two bodies near enough to be looked at. `image` says by how many periods the unwrapped position of b is moved to be
+/// near the unwrapped position of a; so it stays true while either is wrapped around. It is the image of ContactKey.
 template <int d>
 struct Candidate {
     Index a, b;           ///< id of a < id of b, or a = b with an image
@@ -19,8 +19,9 @@ struct Candidate {
     auto operator<=>(const Candidate&) const = default;
 };
 
-/// Ten bits per direction: periods modulo 1024, so that bodies may drift apart by any number of periods (a shear flow) and the
-/// code stays small. Two images of one pair never share a code, since that would take a body longer than 1000 periods.
+/// Ten bits per direction: periods modulo 1024, so that bodies may drift apart by any number of periods (a shear flow)
+/// and the code stays small. Two images of one pair never share a code, since that would take a body longer than 1000
+/// periods.
 template <int d>
 std::uint32_t image_code(const Image<d>& periods) {
     std::uint32_t code = 0;
@@ -37,8 +38,8 @@ Image<d> periods_of(std::uint32_t code) {
     return periods;
 }
 
-/// How many periods to add to the (wrapped) position of b to bring it near the (wrapped) position of a, from the code of the
-/// pair and those of the images where the bodies are now. Not for half-spaces: theirs is always zero.
+/// How many periods to add to the (wrapped) position of b to bring it near the (wrapped) position of a, from the code
+/// of the pair and those of the images where the bodies are now. Not for half-spaces: theirs is always zero.
 template <int d>
 Image<d> periods_between(std::uint32_t pair, std::uint32_t image_a, std::uint32_t image_b) {
     Image<d> periods;
@@ -67,8 +68,8 @@ struct PairWorkspace {
     std::vector<std::uint8_t> kind;        ///< by shape
     std::vector<std::uint8_t> size_class;  ///< by body
     std::vector<Image<d>> home;            ///< by body, with periods: image of the place inside the domain
-    std::vector<Bounds<d>>
-        bounds;               ///< by body, relative to its centre and widened; only if some are not balls
+    /// by body, relative to its centre and widened; only if some are not balls
+    std::vector<Bounds<d>> bounds;
     std::vector<Slot> slots;  ///< items by class, in the order of bodies
     std::vector<KeyedSlot> keyed, keyed_other;
     std::vector<std::uint32_t> histogram;
@@ -80,10 +81,10 @@ struct PairWorkspace {
     std::vector<std::size_t> start;                ///< of the pairs of each body
 };
 
-/// Every pair, at least one of it free, whose bounding balls, widened by margin[a] and margin[b] (m, >= 0), overlap, and whose
-/// boxes (`bounds` of the shapes), widened in the same way, overlap; sorted. A half-space overlaps what is not wholly on its
-/// outer side, and counts once in a periodic domain. The order and the set depend neither on the threads nor on anything
-/// but the scene and the margins. Throws Error on a body that is not at a finite place.
+/// Every pair, at least one of it free, whose bounding balls, widened by margin[a] and margin[b] (m, >= 0), overlap,
+/// and whose boxes (`bounds` of the shapes), widened in the same way, overlap; sorted. A half-space overlaps what is
+/// not wholly on its outer side, and counts once in a periodic domain. The order and the set depend neither on the
+/// threads nor on anything but the scene and the margins. Throws Error on a body that is not at a finite place.
 template <int d>
 void find_pairs(const Scene<d>& scene, std::span<const double> margin, int threads,
                 std::vector<Candidate<d>>& pairs);

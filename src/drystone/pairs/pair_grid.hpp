@@ -1,4 +1,5 @@
-// The grid of the broad phase: cells on a torus, numbered with x running fastest, and lists sorted by the number of the cell.
+// The grid of the broad phase: cells on a torus, numbered with x running fastest, and lists sorted by the number of the
+// cell.
 #pragma once
 
 #include "drystone/base/parallel.hpp"
@@ -59,8 +60,8 @@ struct Stretch {
     std::size_t begin = 0, end = 0;
 };
 
-/// Sorts keyed[0 .. count) by key, none above `largest`, keeping the order of equal keys. Digit by digit, lowest first; each digit by counting,
-/// in blocks whose counts are then added up, so that blocks may run on any thread.
+/// Sorts keyed[0 .. count) by key, none above `largest`, keeping the order of equal keys. Digit by digit, lowest first;
+/// each digit by counting, in blocks whose counts are then added up, so that blocks may run on any thread.
 inline void sort_by_key(int threads, std::size_t count, std::uint64_t largest, std::vector<KeyedSlot>& keyed,
                         std::vector<KeyedSlot>& other, std::vector<std::uint32_t>& histogram) {
     constexpr int digit_bits = 11;

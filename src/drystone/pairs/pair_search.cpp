@@ -43,8 +43,8 @@ void Search<d>::measure_bodies() {
             if (periodic_) {
                 Image<d>& home = work_.home[i];
                 home = bodies_.image[i];
-                // Nothing is added when positions are kept inside, as they should be; the last direction first, since the cells there
-                // may be displaced along x.
+                // Nothing is added when positions are kept inside, as they should be; the last direction first, since
+                // the cells there may be displaced along x.
                 double displaced = 0;
                 for (int k = d - 1; k >= 0; --k) {
                     const double period = scene_.domain.period[k];
@@ -139,8 +139,8 @@ void Search<d>::fill_slots() {
     const std::size_t classes = grids_.size();
     const Index blocks = block_count(n_);
     work_.slot_count.assign(classes * blocks, 0);
-    // An image is needed where it may meet a body inside the domain of its own class or of a finer one; where it meets a coarser
-    // one, the coarser one's image is.
+    // An image is needed where it may meet a body inside the domain of its own class or of a finer one; where it meets
+    // a coarser one, the coarser one's image is.
     const auto each_item = [&](Index i, auto&& f) {
         const auto g = static_cast<std::size_t>(grid_of_[work_.size_class[i]]);
         std::uint32_t flags = bodies_.is_free(i) ? 0 : held_flag;

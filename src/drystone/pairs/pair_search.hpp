@@ -1,14 +1,15 @@
 // The search behind find_pairs. Not for use outside collide/.
 //
-// Bodies are put into classes of sizes, [1, 2[, [2, 4[, ... times the smallest bounding ball (margin included), and each class
-// into a grid whose cells are as wide as its largest ball. So two balls of a class that overlap are in the same or in adjacent
-// cells, and a ball of a finer class finds those of a coarser one in at most 3^d cells of the coarser grid. A dense packing has
-// a bounded number of balls of all coarser classes around any point, whatever the sizes, so the cost per body is bounded.
+// Bodies are put into classes of sizes, [1, 2[, [2, 4[, ... times the smallest bounding ball (margin included), and
+// each class into a grid whose cells are as wide as its largest ball. So two balls of a class that overlap are in the
+// same or in adjacent cells, and a ball of a finer class finds those of a coarser one in at most 3^d cells of the
+// coarser grid. A dense packing has a bounded number of balls of all coarser classes around any point, whatever the
+// sizes, so the cost per body is bounded.
 //
-// A grid is the list of its bodies sorted by the number of their cell, x running fastest, so that a row of three cells is one
-// stretch of the list. A table by the leading digits of the number says where to look for a cell; its length goes with the number
-// of bodies, not of cells, so empty space costs nothing. Cells are numbered on a torus of at most 2^20 cells per side: far apart cells may share a
-// number, which costs a comparison and no more.
+// A grid is the list of its bodies sorted by the number of their cell, x running fastest, so that a row of three cells
+// is one stretch of the list. A table by the leading digits of the number says where to look for a cell; its length
+// goes with the number of bodies, not of cells, so empty space costs nothing. Cells are numbered on a torus of at most
+// 2^20 cells per side: far apart cells may share a number, which costs a comparison and no more.
 //
 // In periodic directions the images of a body that come within reach of the domain are put into the grid beside it.
 #pragma once
@@ -173,7 +174,8 @@ private:
         if (p_code != 0 && q_code != 0) return;
         Image<d> periods = periods_of<d>(q_code) - periods_of<d>(p_code);  // of q against p
         if (same_class && (p_code | q_code) != 0) {
-            // A pair across a border is met twice, once at either side: kept where the one inside has the smaller index.
+            // A pair across a border is met twice, once at either side: kept where the one inside has the smaller
+            // index.
             const Index inside = p_code == 0 ? p.body : q.body, outside = p_code == 0 ? q.body : p.body;
             if (inside > outside) return;
             if (inside == outside) {

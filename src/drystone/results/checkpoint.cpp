@@ -25,7 +25,8 @@ constexpr std::size_t header_size = 512;
 constexpr int format_version = 4;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
-/// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill will.
+/// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill
+/// will.
 class Checksum {
 public:
     Checksum() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
@@ -297,7 +298,8 @@ void write_checkpoint(const std::filesystem::path& path, const RunState<d>& stat
         write_by_ranks(path, state, program, slabs);
         return;
     }
-    // Made in memory and then written by ourselves: where the disk is full, HDF5 cannot get rid of a file that it cannot finish.
+    // Made in memory and then written by ourselves: where the disk is full, HDF5 cannot get rid of a file that it
+    // cannot finish.
     const hdf5::File file = hdf5::File::create_image(path.string());
     const auto all = [](std::size_t n) { return hdf5::Slab{0, static_cast<std::int64_t>(n)}; };
     write_content(file.root(), state, stored_rows(state.scene.bodies, state.warm),
@@ -325,7 +327,7 @@ bool is_checkpoint(const std::filesystem::path& path) {
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
-                           const hdf5::Ranks& ranks) {
+                           const PlanReader& read_plan, const hdf5::Ranks& ranks) {
     const hdf5::Ranks several = hdf5::others_of(ranks);
     std::string writer;
     // One reads the whole file for its checksum, and tries it. The checksum tells accidents; ill will can make another.
@@ -335,10 +337,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string&
         hdf5::check_in_child(path);
     });
     writer = hdf5::text_of_first(several, writer);
-    // Each rank opens the file for itself: what is wrong with its rows, it finds alone, and no call waits for the others.
+    // Each rank opens the file for itself: what is wrong with its rows, it finds alone, and no call waits for the
+    // others.
     std::optional<hdf5::File> file;
     hdf5::together(several, [&] { file = hdf5::File::open(path, {}, hdf5::Source::checked); });
-    Checkpoint checkpoint = read_checkpoint_content(file->root(), several);
+    Checkpoint checkpoint = read_checkpoint_content(file->root(), read_plan, several);
     checkpoint.program = writer;
     return checkpoint;
 }

@@ -1,8 +1,9 @@
 // What stands behind the header of a checkpoint: read and checked against the scene that its text makes.
 //
-// The checksum has told accidents apart from what was written; these checks are for files that were made by hand or by a faulty program: no
-// number that could lead out of an array, or to a state that cannot be, gets into a run.
+// The checksum has told accidents apart from what was written; these checks are for files that were made by hand or by
+// a faulty program: no number that could lead out of an array, or to a state that cannot be, gets into a run.
 #include "drystone/base/read_file.hpp"
+#include "drystone/fields/fields.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/results/checkpoint.hpp"
 
@@ -59,7 +60,8 @@ std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, cons
         return all ? group.read_longs(name) : group.read_longs(name, rows.first, rows.count);
 }
 
-/// What cannot lie outside: places, velocities and times are those of a run that goes on (run/run_loop.hpp), masses those of a scene.
+/// What cannot lie outside: places, velocities and times are those of a run that goes on (run/run_loop.hpp), masses
+/// those of a scene.
 struct Range {
     double least = -most_number, most = most_number;
 };
@@ -172,7 +174,8 @@ void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rota
     }
 }
 
-/// What Scene::add_body sees to when a scene is made, and what steps rely on. `has_volume`: of the body's shape; walls and surfaces have none.
+/// What Scene::add_body sees to when a scene is made, and what steps rely on. `has_volume`: of the body's shape; walls
+/// and surfaces have none.
 template <int d>
 void check_body(const hdf5::Group& group, const Domain<d>& domain, const Bodies<d>& bodies, std::size_t i,
                 bool has_volume) {
@@ -421,7 +424,8 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
 
 }  // namespace
 
-Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& ranks) {
+Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& read_plan,
+                                   const hdf5::Ranks& ranks) {
     Checkpoint checkpoint;
     std::optional<AnyPlan> plan;
     hdf5::together(ranks, [&] {
@@ -430,7 +434,7 @@ Checkpoint read_checkpoint_content(const hdf5::Group& root, const hdf5::Ranks& r
         checkpoint.observers = read_observers(root.open_group("observers"));
         const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
         try {
-            plan = read_scene(checkpoint.files, false);
+            plan = read_plan(checkpoint.files);
         } catch (const Error& error) {
             // The first fault of perhaps many.
             const std::string all = error.what();

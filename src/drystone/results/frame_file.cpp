@@ -14,12 +14,13 @@ namespace drystone {
 
 namespace {
 
-/// About so many elements around a round shape: smooth in a picture. In space shading hides the corners, in the plane nothing does.
+/// About so many elements around a round shape: smooth in a picture. In space shading hides the corners, in the plane
+/// nothing does.
 template <int d>
 constexpr int detail_of_pictures = d == 2 ? 72 : 24;
 
-/// What the cells of a frame may take, bytes: a file is copied and looked at as a whole, so that few grains may be drawn finely, and many
-/// may take what a sphere of 12 vertices takes.
+/// What the cells of a frame may take, bytes: a file is copied and looked at as a whole, so that few grains may be
+/// drawn finely, and many may take what a sphere of 12 vertices takes.
 constexpr std::int64_t cheap_frame = 11'500'000, cheap_grain = 330;
 /// Fields of a cell, bytes.
 constexpr std::int64_t bytes_of_fields = 43;

@@ -2,30 +2,38 @@
 //
 // grains_000012.hdf: the bodies. Two views of the same state stand in it.
 //
-//   /VTKHDF/     what ParaView shows (vtkhdf.hpp): one cell per body that has a surface, in float32, with the fields id, held (0: free, 1: not),
-//                shape, material, radius (of the ball around the body, m), speed (m/s), velocity (m/s), spin (rad/s), force (the largest on the body, N). Round shapes are drawn
-//                the finer the fewer they are: 10,000 grains take about 15 MB, 100,000 about 60 MB. Half-spaces have no surface that ends
+//   /VTKHDF/     what ParaView shows (vtkhdf.hpp): one cell per body that has a surface, in float32, with the fields
+//   id, held (0: free, 1: not),
+//                shape, material, radius (of the ball around the body, m), speed (m/s), velocity (m/s), spin (rad/s),
+//                force (the largest on the body, N). Round shapes are drawn
+//                the finer the fewer they are: 10,000 grains take about 15 MB, 100,000 about 60 MB. Half-spaces have no
+//                surface that ends
 //                and are left out.
 //   /time        s                            /dimension   2 or 3
-//   /bodies/     id, shape, size, material, motion (0 free, 1 held, 2 guided), position (rows), rotation (2D: angle in rad; 3D: rows w, x, y, z),
+//   /bodies/     id, shape, size, material, motion (0 free, 1 held, 2 guided), position (rows), rotation (2D: angle in
+//   rad; 3D: rows w, x, y, z),
 //                velocity (rows), spin (2D: numbers; 3D: rows), all numbers as the run has them
-//   /shapes/<k>/ type; vertices and elements (triangles; 2D: edges of a loop) of shape k at size 1. None for half-spaces.
-//   /contacts/   h (s); a, b (numbers of the bodies in this file), point and normal (from b to a), gap (m), impulse on a (N s, rows)
+//   /shapes/<k>/ type; vertices and elements (triangles; 2D: edges of a loop) of shape k at size 1. None for
+//   half-spaces.
+//   /contacts/   h (s); a, b (numbers of the bodies in this file), point and normal (from b to a), gap (m), impulse on
+//   a (N s, rows)
 //
-// Contacts are those of the step that led to this state which carry an impulse or overlap; its beginning is where their gaps were measured.
-// Points, normals and gaps are float32.
+// Contacts are those of the step that led to this state which carry an impulse or overlap; its beginning is where their
+// gaps were measured. Points, normals and gaps are float32.
 //
-// forces_000012.hdf: /VTKHDF/ alone, lines between the centres of bodies that press on each other, with the fields force (N), force_vector
-// (N, on the first body), normal_force (N), gap (m). A line ends at the contact where the other body is held or is touched across a period.
+// forces_000012.hdf: /VTKHDF/ alone, lines between the centres of bodies that press on each other, with the fields
+// force (N), force_vector (N, on the first body), normal_force (N), gap (m). A line ends at the contact where the other
+// body is held or is touched across a period.
 //
-// Several ranks write a frame together, each the bodies and contacts that it has; rows are in the order of ranks. The content is the same for any
-// number of ranks that have the same bodies and contacts one after another.
+// Several ranks write a frame together, each the bodies and contacts that it has; rows are in the order of ranks. The
+// content is the same for any number of ranks that have the same bodies and contacts one after another.
 //
-// Files are called .hdf since that is the ending that ParaView 5.11 knows. Beside them stand grains.hdf.series and forces.hdf.series
-// (frame_writer.hpp), which give ParaView the times: open these. In ParaView 5.11 the files alone have their numbers as times.
+// Files are called .hdf since that is the ending that ParaView 5.11 knows. Beside them stand grains.hdf.series and
+// forces.hdf.series (frame_writer.hpp), which give ParaView the times: open these. In ParaView 5.11 the files alone
+// have their numbers as times.
 #pragma once
 
-#include "drystone/grains/step.hpp"
+#include "drystone/grains/memory.hpp"
 #include "drystone/results/vtkhdf.hpp"
 
 #include <filesystem>
@@ -45,16 +53,17 @@ struct FrameContact {
     ContactKey key;
 };
 
-/// What a frame is written from: a copy, so that the run can go on meanwhile. Several ranks: each has some of the bodies (in the order of ids, rank
-/// after rank) and of the contacts (in the order of keys), and needs nothing of the others.
+/// What a frame is written from: a copy, so that the run can go on meanwhile. Several ranks: each has some of the
+/// bodies (in the order of ids, rank after rank) and of the contacts (in the order of keys), and needs nothing of the
+/// others.
 template <int d>
 struct FrameState {
     double time = 0, h = 0;
     Bodies<d> bodies;
     std::vector<double> radius;  ///< of the ball around each body, m
     std::vector<float> force;    ///< the largest on each body, N
-    std::shared_ptr<const std::vector<Shape<d>>>
-        shapes;  ///< shared by frames: shapes are added to a scene, never changed; the same on all ranks
+    /// shared by frames: shapes are added to a scene, never changed; the same on all ranks
+    std::shared_ptr<const std::vector<Shape<d>>> shapes;
     std::vector<FrameContact<d>> contacts;  ///< that carry an impulse or overlap
 };
 
@@ -81,7 +90,8 @@ struct FrameSlabs {
     hdf5::Ranks ranks;
 };
 
-// Files appear complete or not at all. Collective where there are several ranks: what fails on one is thrown on all, with the same message.
+// Files appear complete or not at all. Collective where there are several ranks: what fails on one is thrown on all,
+// with the same message.
 template <int d>
 void write_grains(const std::filesystem::path& path, const FrameState<d>& state, FrameSurfaces<d>& surfaces,
                   const FrameSlabs& slabs = {});

@@ -18,23 +18,25 @@ std::string forces_file_name(std::int64_t number);
 inline constexpr const char* frame_file_pattern =
     R"((grains|forces)(_[0-9]{6,}\.hdf|\.hdf\.series)(\.part)?)";
 
-/// Writes grains_NNNNNN.hdf and forces_NNNNNN.hdf, and grains.hdf.series and forces.hdf.series, which tell ParaView their times. One thread
-/// writes; at most one frame waits for it, and the run waits where that is not enough.
+/// Writes grains_NNNNNN.hdf and forces_NNNNNN.hdf, and grains.hdf.series and forces.hdf.series, which tell ParaView
+/// their times. One thread writes; at most one frame waits for it, and the run waits where that is not enough.
 ///
-/// Several ranks write their frames together, at once and by the thread that calls (MPI is not called from another): the constructor, write() and
-/// finish() are collective then. What goes wrong on one rank is thrown on all by the same call. Rank 0 keeps the times.
+/// Several ranks write their frames together, at once and by the thread that calls (MPI is not called from another):
+/// the constructor, write() and finish() are collective then. What goes wrong on one rank is thrown on all by the same
+/// call. Rank 0 keeps the times.
 template <int d>
 class FrameWriter {
 public:
-    /// `next`: number of the first frame that will be written; the times of those before are read from their files (a resumed run).
+    /// `next`: number of the first frame that will be written; the times of those before are read from their files (a
+    /// resumed run).
     explicit FrameWriter(std::filesystem::path folder, std::int64_t next = 0, const hdf5::Ranks& ranks = {});
     FrameWriter(const FrameWriter&) = delete;
     FrameWriter& operator=(const FrameWriter&) = delete;
     /// Waits for what is under way; what went wrong since the last call is lost. Use finish().
     ~FrameWriter();
 
-    /// Hands over the next frame. `memory`: of the last step, of length `h`; nullptr before the first. Throws what went wrong with an earlier
-    /// frame (the message names the file), in which case this one is not written.
+    /// Hands over the next frame. `memory`: of the last step, of length `h`; nullptr before the first. Throws what went
+    /// wrong with an earlier frame (the message names the file), in which case this one is not written.
     void write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
                const Vector* impulses = nullptr);
     /// Likewise, of a state that is ready; it is copied where the frame is not written at once.

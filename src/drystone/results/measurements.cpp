@@ -11,23 +11,9 @@ namespace drystone {
 
 namespace {
 
-constexpr const char* axes = "xyz";
 constexpr const char* steps_header =
     "time,h,contacts,active,iterations,residual,status,overlap,kinetic,potential,work_contacts,work_held,"
     "work_scheme,work_joints,shift_error\n";
-
-template <int d>
-void name_vector(std::vector<std::string>& columns, const std::string& name, const char* unit) {
-    for (int k = 0; k < d; ++k) columns.push_back(fmt::format("{}_{} ({})", name, axes[k], unit));
-}
-
-/// A name as it may stand at the head of a column, in programs too that take what begins with = + - @ for a formula and compute it.
-std::string in_a_cell(const std::string& name) {
-    std::string safe = harmless(name);
-    std::replace_if(
-        safe.begin(), safe.end(), [](char c) { return c == ',' || c == '"'; }, '_');
-    return safe.find_first_of("=+-@") == 0 ? "_" + safe : safe;
-}
 
 /// One number, the same text for every kind of "not a number".
 std::string text_of(double x) { return std::isnan(x) ? "nan" : fmt::format("{:.12g}", x); }
@@ -39,93 +25,7 @@ std::string line_of(const Numbers& numbers) {
     return line + "\n";
 }
 
-template <int d>
-void append(std::vector<double>& out, const Vec<d>& x) {
-    out.insert(out.end(), x.data(), x.data() + d);
-}
-
-/// Energies of the grains in a region: of translation, of rotation, of gravity.
-template <int d>
-std::array<double, 3> energies_in(const Scene<d>& scene, const Region<d>* region) {
-    const Bodies<d>& bodies = scene.bodies;
-    std::array<double, 3> sum = {0, 0, 0};
-    for (Index i = 0; i < bodies.count(); ++i) {
-        if (!bodies.is_free(i) || (region != nullptr && !contains<d>(*region, bodies.position[i]))) continue;
-        const Spin<d> momentum = inertia_in_world<d>(bodies.rotation[i], bodies.inertia[i]) * bodies.spin[i];
-        sum[0] += 0.5 * bodies.mass[i] * bodies.velocity[i].squaredNorm();
-        sum[1] += 0.5 * bodies.spin[i].dot(momentum);
-        sum[2] -= bodies.mass[i] * scene.gravity.dot(scene.unwrapped(i));
-    }
-    return sum;
-}
-
 }  // namespace
-
-template <int d>
-std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
-                                    const std::vector<std::string>& joints) {
-    const char* pressure = d == 2 ? "N/m" : "Pa";
-    std::vector<std::string> columns;
-    switch (quantity) {
-        case Quantity::energy:
-            return {"kinetic_translation (J)", "kinetic_rotation (J)", "potential (J)"};
-        case Quantity::mass:
-            columns = {"grains", "mass (kg)"};
-            name_vector<d>(columns, "centre", "m");
-            break;
-        case Quantity::velocity:
-            name_vector<d>(columns, "velocity", "m/s");
-            columns.emplace_back("shear_rate (1/s)");
-            break;
-        case Quantity::temperature:
-            return {"granular_temperature (m^2/s^2)"};
-        case Quantity::packing:
-            return {"packing_fraction"};
-        case Quantity::coordination:
-            return {"contacts_per_grain", "neighbours_per_grain", "grains_counted", "rattlers"};
-        case Quantity::fabric:
-            for (int i = 0; i < d; ++i)
-                for (int j = i; j < d; ++j) columns.push_back(fmt::format("fabric_{}{}", axes[i], axes[j]));
-            break;
-        case Quantity::stress:
-            for (int i = 0; i < d; ++i)
-                for (int j = 0; j < d; ++j)
-                    columns.push_back(fmt::format("stress_{}{} ({})", axes[i], axes[j], pressure));
-            columns.push_back(fmt::format("pressure ({})", pressure));
-            columns.push_back(fmt::format("kinetic_pressure ({})", pressure));
-            break;
-        case Quantity::inertial:
-            return {"inertial_number"};
-        case Quantity::flux:
-            name_vector<d>(columns, "flux", d == 2 ? "kg/m/s" : "kg/m^2/s");
-            break;
-        case Quantity::overlap:
-            return {"overlap (m)"};
-        case Quantity::repose:
-            return {"repose (degrees)", "repose_left (degrees)", "repose_right (degrees)", "height (m)"};
-        case Quantity::runout:
-            return {"connected_grains", "connected_left (m)", "connected_right (m)", "connected_radius (m)",
-                    "left (m)",         "right (m)",          "radius (m)"};
-        case Quantity::joint:
-            for (const std::string& joint : joints) {
-                const std::string name = in_a_cell(joint);
-                columns.push_back(name + " axial (N or N m)");
-                name_vector<d>(columns, name + " force", "N");
-            }
-            break;
-        case Quantity::discharge:
-            for (const std::string& sink : sinks) {
-                const std::string name = in_a_cell(sink);
-                columns.push_back(name + " grains");
-                columns.push_back(name + " mass (kg)");
-                columns.push_back(name + " rate (kg/s)");
-            }
-            break;
-        case Quantity::profile:
-            break;
-    }
-    return columns;
-}
 
 // --- LineFile --------------------------------------------------------------------------------------------
 
@@ -203,8 +103,8 @@ void Measurements<d>::begin() {
         if (table.lines) {
             std::string header = "time (s)";
             for (const Quantity quantity : table.plan.what)
-                for (const std::string& column : columns_of<d>(quantity, sinks_, joints_))
-                    header += "," + column;
+                for (const Column& column : measure_of<d>(quantity).columns({sinks_, joints_}))
+                    header += "," + column.name + (column.unit.empty() ? "" : " (" + column.unit + ")");
             table.lines->begin(header + "\n");
         }
         if (table.profile)
@@ -268,117 +168,23 @@ void Measurements<d>::flush() {
 template <int d>
 void Measurements<d>::write_table(Table& table, const StepRecord& record, const Scene<d>& scene,
                                   const StepMemory<d>& memory, const FeedState& feed) {
-    const Region<d>* region = table.plan.region ? &*table.plan.region : nullptr;
+    Look<d> look{.scene = scene,
+                 .memory = memory,
+                 .record = record,
+                 .feed = feed,
+                 .region = table.plan.region ? &*table.plan.region : nullptr,
+                 .width = table.plan.width,
+                 .last_time = table.last_time,
+                 .last_drained = table.last_drained};
     std::vector<double> numbers = {record.time};
-    // Had only where a quantity asks for them.
-    std::optional<std::vector<ContactForce<d>>> found_forces;
-    const auto forces = [&]() -> const std::vector<ContactForce<d>>& {
-        if (!found_forces) found_forces = contact_forces(memory, record.h);
-        return *found_forces;
-    };
-    std::optional<HeapProfile<d>> found_profile;
-    const auto profile = [&]() -> const HeapProfile<d>& {
-        if (!found_profile) found_profile = heap_profile(scene, table.plan.width, region);
-        return *found_profile;
-    };
-    for (const Quantity quantity : table.plan.what) {
-        switch (quantity) {
-            case Quantity::energy:
-                for (const double e : energies_in(scene, region)) numbers.push_back(e);
-                break;
-            case Quantity::mass: {
-                const FlowField<d> field = flow_field(scene, region);
-                numbers.insert(numbers.end(), {static_cast<double>(field.grains), field.mass});
-                append<d>(numbers, field.centre);
-                break;
-            }
-            case Quantity::velocity: {
-                const FlowField<d> field = flow_field(scene, region);
-                append<d>(numbers, field.mean);
-                numbers.push_back(field.shear_rate());
-                break;
-            }
-            case Quantity::temperature:
-                numbers.push_back(granular_temperature(scene, region));
-                break;
-            case Quantity::packing:
-                numbers.push_back(packing_fraction(scene, region));
-                break;
-            case Quantity::coordination: {
-                const Coordination z = coordination(scene, forces(), region);
-                numbers.insert(numbers.end(), {z.contacts, z.neighbours, static_cast<double>(z.grains),
-                                               static_cast<double>(z.rattlers)});
-                break;
-            }
-            case Quantity::fabric: {
-                const Mat<d> F = fabric(scene, forces(), region);
-                for (int i = 0; i < d; ++i)
-                    for (int j = i; j < d; ++j) numbers.push_back(F(i, j));
-                break;
-            }
-            case Quantity::stress: {
-                const Stress<d> sigma = stress(scene, forces(), region);
-                const Mat<d> total = sigma.total();
-                for (int i = 0; i < d; ++i)
-                    for (int j = 0; j < d; ++j) numbers.push_back(total(i, j));
-                numbers.insert(numbers.end(), {sigma.pressure(), sigma.kinetic.trace() / d});
-                break;
-            }
-            case Quantity::inertial:
-                numbers.push_back(inertial_number(scene, forces(), region));
-                break;
-            case Quantity::flux:
-                append<d>(numbers, mass_flux(scene, region));
-                break;
-            case Quantity::overlap:
-                numbers.push_back(largest_overlap(memory));
-                break;
-            case Quantity::repose: {
-                const Repose angle = angle_of_repose(profile());
-                numbers.insert(numbers.end(), {angle.mean, angle.left, angle.right, profile().height});
-                break;
-            }
-            case Quantity::runout: {
-                const RunOut<d> far = run_out(scene, memory, region);
-                numbers.insert(numbers.end(),
-                               {static_cast<double>(far.connected_grains), far.connected_left,
-                                far.connected_right, far.connected_radius, far.left, far.right, far.radius});
-                break;
-            }
-            case Quantity::joint: {
-                Index offset = memory.assembled.joint_offset();
-                for (const JointBlocks<d>& joint : memory.assembled.joints) {
-                    Index rows = 0;
-                    for (int k = 0; k < joint.count; ++k) rows += joint.block[k].cone.dim;
-                    const JointImpulse<d> impulse =
-                        impulse_of(joint, memory.solution.r.segment(offset, rows));
-                    numbers.push_back(impulse.axial / record.h);
-                    append<d>(numbers, impulse.force / record.h);
-                    offset += rows;
-                }
-                break;
-            }
-            case Quantity::discharge:
-                for (std::size_t k = 0; k < sinks_.size(); ++k) {
-                    const double grains = k < feed.drained.size() ? static_cast<double>(feed.drained[k]) : 0;
-                    const double mass = k < feed.drained_mass.size() ? feed.drained_mass[k] : 0;
-                    const double passed = record.time - table.last_time;
-                    const double rate = passed > 0 ? (mass - table.last_drained[k]) / passed : 0;
-                    numbers.insert(numbers.end(), {grains, mass, rate});
-                    table.last_drained[k] = mass;
-                }
-                break;
-            case Quantity::profile: {
-                std::string lines;
-                const HeapProfile<d>& heap = profile();
-                for (std::size_t k = 0; k < heap.heights.size(); ++k)
-                    lines += line_of(std::array{record.time,
-                                                heap.begin + (static_cast<double>(k) + 0.5) * heap.width,
-                                                heap.heights[k]});
-                table.profile->write(lines);
-                break;
-            }
-        }
+    for (const Quantity quantity : table.plan.what) measure_of<d>(quantity).numbers(look, numbers);
+    if (table.profile) {
+        std::string lines;
+        const HeapProfile<d>& heap = look.profile();
+        for (std::size_t k = 0; k < heap.heights.size(); ++k)
+            lines += line_of(std::array{record.time, heap.begin + (static_cast<double>(k) + 0.5) * heap.width,
+                                        heap.heights[k]});
+        table.profile->write(lines);
     }
     if (table.lines) table.lines->write(line_of(numbers));
     table.last_time = record.time;
@@ -439,10 +245,6 @@ void Measurements<d>::recall(const State& state) {
     }
 }
 
-template std::vector<std::string> columns_of<2>(Quantity, const std::vector<std::string>&,
-                                                const std::vector<std::string>&);
-template std::vector<std::string> columns_of<3>(Quantity, const std::vector<std::string>&,
-                                                const std::vector<std::string>&);
 template class Measurements<2>;
 template class Measurements<3>;
 

@@ -1,12 +1,12 @@
 // Measurements in files of lines: steps.csv, and <name>.csv for each table [[measure]].
 //
-// The first line of a file names its columns, with units in brackets where a column has one. Numbers have 12 digits. Nothing of the clock or of
-// the machine is in them: two runs of one scene write the same bytes. A profile has one line per bin, in a file <name>_profile.csv of its own.
+// The first line of a file names its columns, with units in brackets where a column has one. Numbers have 12 digits.
+// Nothing of the clock or of the machine is in them: two runs of one scene write the same bytes. A profile has one line
+// per bin, in a file <name>_profile.csv of its own.
 #pragma once
 
-#include "drystone/grains/heap.hpp"
 #include "drystone/run/beat.hpp"
-#include "drystone/run/output_plan.hpp"
+#include "drystone/run/measures.hpp"
 #include "drystone/run/simulate.hpp"
 
 #include <filesystem>
@@ -14,12 +14,6 @@
 #include <utility>
 
 namespace drystone {
-
-/// Names and units of the columns of a quantity, without those of the profile. `sinks`, `joints`: their names, for
-/// discharge and joint.
-template <int d>
-std::vector<std::string> columns_of(Quantity quantity, const std::vector<std::string>& sinks,
-                                    const std::vector<std::string>& joints = {});
 
 /// A file of lines that can be cut back.
 class LineFile {

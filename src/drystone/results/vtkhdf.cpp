@@ -10,7 +10,8 @@ namespace drystone {
 
 namespace {
 
-/// Triangles by their directed edges: each edge belongs to at most one triangle of a surface that is wound consistently.
+/// Triangles by their directed edges: each edge belongs to at most one triangle of a surface that is wound
+/// consistently.
 class EdgeTable {
 public:
     explicit EdgeTable(const std::vector<std::array<Index, 3>>& triangles) {
@@ -44,7 +45,8 @@ std::vector<int> run_from(const std::vector<std::array<Index, 3>>& triangles, co
     std::vector<int> strip = {t[first], t[(first + 1) % 3], t[(first + 2) % 3]};
     used[start] = 1;
     marked.push_back(start);
-    // Across the edge between two corners, as triangle number `place` of the strip: every second one is wound the other way in the list.
+    // Across the edge between two corners, as triangle number `place` of the strip: every second one is wound the other
+    // way in the list.
     const auto across = [&](std::size_t place, int a, int b) {
         return place % 2 == 0 ? edges.find(a, b, used) : edges.find(b, a, used);
     };
@@ -85,8 +87,8 @@ void subdivide(std::vector<Vec<3>>& vertices, Triangles& triangles) {
     triangles = std::move(finer);
 }
 
-/// The unit sphere: an icosahedron with two of its vertices on the last axis, subdivided. Its vertices are spread more evenly than those of
-/// meridians and parallels, so that fewer do.
+/// The unit sphere: an icosahedron with two of its vertices on the last axis, subdivided. Its vertices are spread more
+/// evenly than those of meridians and parallels, so that fewer do.
 Surface<3> round_surface(int level) {
     Surface<3> surface;
     surface.vertices.emplace_back(0, 0, 1);

@@ -1,12 +1,14 @@
-// Unstructured grids in the HDF5 layout of VTK, version 1.0, which ParaView opens from 5.9 on (docs.vtk.org, "VTKHDF file format").
+// Unstructured grids in the HDF5 layout of VTK, version 1.0, which ParaView opens from 5.9 on (docs.vtk.org, "VTKHDF
+// file format").
 //
-//   /VTKHDF/           Version, Type; NumberOfPoints, NumberOfCells, NumberOfConnectivityIds; Points, Connectivity, Offsets, Types
+//   /VTKHDF/           Version, Type; NumberOfPoints, NumberOfCells, NumberOfConnectivityIds; Points, Connectivity,
+//   Offsets, Types
 //   /VTKHDF/CellData/  one dataset per field
 //   /VTKHDF/FieldData/ time
 //
-// A body is one cell: a polygon in the plane, a triangle strip in space. One cell and not one per triangle, since each cell carries all the
-// numbers of its body: with 20 triangles a grain these would be most of the file. The strips of a surface are joined by triangles without
-// area (an index twice in a row), which no renderer shows.
+// A body is one cell: a polygon in the plane, a triangle strip in space. One cell and not one per triangle, since each
+// cell carries all the numbers of its body: with 20 triangles a grain these would be most of the file. The strips of a
+// surface are joined by triangles without area (an index twice in a row), which no renderer shows.
 #pragma once
 
 #include "drystone/files/hdf5.hpp"
@@ -51,11 +53,12 @@ struct VtkSlabs {
 };
 /// Collective.
 VtkSlabs vtk_slabs(const hdf5::Ranks& ranks, const VtkGrid& grid);
-/// Makes the indices of a grid those of the whole: points and corners of the ranks before us are counted. Fails where the whole is too large for
-/// indices of 32 bits.
+/// Makes the indices of a grid those of the whole: points and corners of the ranks before us are counted. Fails where
+/// the whole is too large for indices of 32 bits.
 void shift_indices(VtkGrid& grid, const VtkSlabs& slabs, const std::string& where);
 
-/// Writes /VTKHDF below `root`: one piece, whose indices have been shifted. Where ranks share the file each writes its slab.
+/// Writes /VTKHDF below `root`: one piece, whose indices have been shifted. Where ranks share the file each writes its
+/// slab.
 void write_vtk_grid(const hdf5::Group& root, const VtkGrid& grid, const VtkSlabs& slabs, double time);
 
 /// The surface of a shape at size 1 as one cell.
@@ -63,7 +66,8 @@ template <int d>
 struct CellShape {
     std::vector<Vec<d>> vertices;
     std::vector<int>
-        corners;  ///< loop of a polygon, counter-clockwise; indices of a strip, whose triangles are so seen from outside
+        /// loop of a polygon, counter-clockwise; indices of a strip, whose triangles are so seen from outside
+        corners;
 
     /// Bytes that a body of this shape takes in a file, without its fields.
     [[nodiscard]] std::size_t bytes() const { return 12 * vertices.size() + 4 * corners.size() + 5; }

@@ -1,7 +1,7 @@
 // The balance of energy over a run.
 #pragma once
 
-#include "drystone/grains/step.hpp"
+#include "drystone/world/step.hpp"
 
 namespace drystone {
 
@@ -17,9 +17,10 @@ struct EnergyBalance {
     void start(const Energy& energy);
     void add(const StepRecord& record);
 
-    /// Energy that came from nowhere, over the largest energy that moved. In a heap at rest none does, and the quotient of two roundings would
-    /// say nothing: there contacts take away in each step what gravity gives (`fall`, J), and that is the measure. What rounding makes of the
-    /// energies themselves, which grow with the height of the scene above 0, is not counted.
+    /// Energy that came from nowhere, over the largest energy that moved. In a heap at rest none does, and the quotient
+    /// of two roundings would say nothing: there contacts take away in each step what gravity gives (`fall`, J), and
+    /// that is the measure. What rounding makes of the energies themselves, which grow with the height of the scene
+    /// above 0, is not counted.
     [[nodiscard]] double error(const RunSummary& summary, double fall) const;
 };
 

@@ -17,11 +17,11 @@ struct OutputPlan {
     double frames_every = 0;        ///< s of simulated time; 0: none
     double measurements_every = 0;  ///< s of simulated time; 0: every step
     double checkpoints_every = 0;   ///< s of simulated time; 0: at the end, and every 10 minutes of the clock
-    bool elastic_limit =
-        false;  ///< frames and measurements have the forces of the elastic limit (contact/elasticity.hpp)
+    /// frames and measurements have the forces of the elastic limit (contact/elasticity.hpp)
+    bool elastic_limit = false;
 };
 
-/// What can be measured (grains/measure.hpp, grains/heap.hpp), in the order of its columns.
+/// What can be measured (run/measures.hpp), in the order of its columns.
 enum class Quantity : std::uint8_t {
     energy,
     mass,
@@ -41,17 +41,14 @@ enum class Quantity : std::uint8_t {
     profile,
 };
 
-/// The words of the scene file, by Quantity.
-std::span<const std::string_view> quantity_names();
-
 /// A table [[measure]]: one file of lines.
 template <int d>
 struct MeasureTable {
-    std::string name;                 ///< of the file: <name>.csv
-    double every = 0;                 ///< s of simulated time; 0: every step
-    std::vector<Quantity> what;       ///< sorted, each once
-    std::optional<Region<d>> region;  ///< nothing: the whole scene
-    double width = 0;                 ///< of the bins of profile and repose, m; 0: twice the mean diameter
+    std::string name;                      ///< of the file: <name>.csv
+    double every = 0;                      ///< s of simulated time; 0: every step
+    std::vector<Quantity> what;            ///< sorted, each once
+    std::optional<Region<d>> region = {};  ///< nothing: the whole scene
+    double width = 0;  ///< of the bins of profile and repose, m; 0: twice the mean diameter
 };
 
 /// Names of the files of lines that a table makes, in the order in which they are kept.
@@ -63,8 +60,5 @@ std::vector<std::string> files_of(const MeasureTable<d>& table) {
     if (profile) files.push_back(table.name + "_profile.csv");
     return files;
 }
-
-/// True if it is an average over a volume, so that it needs a region or a cell that is periodic in all directions.
-bool needs_volume(Quantity quantity);
 
 }  // namespace drystone

@@ -1,7 +1,10 @@
 #include "drystone/run/simulate.hpp"
 
+#include "drystone/base/error.hpp"
 #include "drystone/grains/motion.hpp"
-#include "drystone/run/run_loop.hpp"
+#include "drystone/world/share.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -9,8 +12,65 @@ namespace drystone {
 
 namespace {
 
-/// Overlaps grow a little where bodies turn, because contacts are linear in the step; more than this many radii are told.
+/// Overlaps grow a little where bodies turn, because contacts are linear in the step; more than this many radii are
+/// told.
 constexpr double least_jump = 0.01;
+
+/// Throws Error after a step from which no run can go on: with bodies that are nowhere, or one so short that time
+/// stands still.
+void check_step(const StepRecord& record, const RunOptions& options, double begin, std::int64_t number) {
+    const double end = options.end;
+    // Of steps that adapt, one that is lost in the rounding of the end is one of more than there are.
+    const bool reaches = record.h >= options.step.h || record.time >= end || end + record.h > end;
+    const bool goes_on = record.time > begin && reaches;
+    if (record.runaway < 0 && goes_on) return;
+    const std::string step = fmt::format("step {}, to time {:.6g} s", number, record.time);
+    if (record.runaway >= 0)
+        fail(step,
+             fmt::format("the place, velocity or spin of body {} is not a number below {:g} any more",
+                         record.runaway, most_number),
+             "take shorter steps, or look for a wrong velocity, mass or stiffness");
+    fail(step, fmt::format("it has a length of {:.3g} s, with which {:g} s are never reached", record.h, end),
+         "allow a larger time.displacement, or look for a body that is far too fast");
+}
+
+/// Of all bodies, now.
+template <int d>
+Energy energy_now(const Scene<d>& scene, const Share<d>* share) {
+    if (!share) return energy_of(scene);
+    StepSums sums;
+    account_after(scene, {share->counted_bodies(scene), {}}, sums);
+    share->sum(sums.sums);
+    return {sums.kinetic.value(), sums.potential.value()};
+}
+
+/// Grains come and go before a step of length h. On several ranks, sinks take away what they hold on each; sources need
+/// to know what is near them: all ranks borrow that, and put in the same grains.
+template <int d>
+void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>& memory,
+                 RunProgress& progress, Share<d>* share) {
+    FeedChange change;
+    std::vector<std::uint8_t> gone, counted;
+    std::vector<ExactSum> sums;
+    if (share) counted = share->counted_bodies(scene);
+    find_drained<d>(scene, feeds, counted, gone, sums);
+    if (share) {
+        share->sum(sums);
+        share->forget(gone);
+    }
+    drain(scene, gone, sums, progress.feed, change);
+    if (share && pours(scene, feeds, h, progress.feed)) {
+        for (const Source<d>& source : feeds.sources) {
+            const double radius = largest_radius(scene, source.recipe);
+            share->borrow_near(scene, bounds_of<d>(source.region).widened(2 * radius));
+        }
+    }
+    pour(scene, feeds, h, progress.feed, change);
+    if (share) share->welcome(scene);
+    progress.summary.fed_energy += change.energy;
+    // What the step remembers of neighbours is of the old grains then.
+    if (change.any()) memory.neighbours.valid = false;
+}
 
 }  // namespace
 
@@ -72,23 +132,40 @@ void recall(const State& state, RunProgress& progress) {
 
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
-              RunProgress& progress, const Observer<d>& observe) {
-    run_loop(
-        scene, options, feeds, memory, progress, observe,
-        [&](double h) { return choose_step(scene, h, options.step.displacement); },
-        [&](double h) {
-            const FeedChange change = feed(scene, feeds, h, progress.feed);
-            progress.summary.fed_energy += change.energy;
-            // What the step remembers of neighbours is of the old grains then.
-            if (change.any()) memory.neighbours.valid = false;
-        },
-        [&](const StepOptions& stepping) { return step(scene, stepping, memory); },
-        [&] { return energy_of(scene); });
+              RunProgress& progress, const Observer<d>& observe, Share<d>* share) {
+    const bool adapts = options.step.displacement > 0;
+    const bool stops = options.stop.kinetic_below || options.stop.window;
+    StepOptions stepping = options.step;
+    stepping.account = stepping.account || stops;  // the rule looks at energies
+    if (share) share->begin(scene, stepping);
+    progress.stopped = StopReason::none;
+    if (!progress.balance.begun) progress.balance.start(energy_now(scene, share));
+    while (!options.reached_end(scene.time)) {
+        const double begin = scene.time;
+        if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
+        if (!feeds.empty()) {
+            if (adapts) stepping.h = choose_step(scene, stepping.h, stepping.displacement);
+            if (adapts && share) stepping.h = share->least(stepping.h);
+            feed_before(scene, feeds, stepping.h, memory, progress, share);
+        }
+        const StepRecord record = step(scene, stepping, memory, share);
+        check_step(record, options, begin, progress.summary.steps + 1);
+        // Grains that came fast may have made the step shorter than it was when they came.
+        if (!feeds.empty() && record.h < stepping.h)
+            take_back(feeds, begin + record.h, begin + stepping.h, progress.feed);
+        progress.summary.add(record);
+        progress.balance.add(record);
+        if (stops)
+            progress.stopped =
+                should_stop(options.stop, record.time, record.h, record.energy.kinetic, progress.stop);
+        if (observe && !observe(scene, memory, record)) break;
+        if (progress.stopped != StopReason::none) break;
+    }
 }
 
 template void simulate(Scene<2>&, const RunOptions&, const Feeds<2>&, StepMemory<2>&, RunProgress&,
-                       const Observer<2>&);
+                       const Observer<2>&, Share<2>*);
 template void simulate(Scene<3>&, const RunOptions&, const Feeds<3>&, StepMemory<3>&, RunProgress&,
-                       const Observer<3>&);
+                       const Observer<3>&, Share<3>*);
 
 }  // namespace drystone

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "drystone/grains/feed.hpp"
-#include "drystone/grains/step.hpp"
 #include "drystone/run/balance.hpp"
 #include "drystone/run/state.hpp"
 #include "drystone/run/stop.hpp"
+#include "drystone/world/step.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -35,8 +35,8 @@ struct RunSummary {
     std::int64_t forces_missed = 0;  ///< steps in which the elastic limit was asked for and not found
     double worst_residual = 0;       ///< of the referee
     double worst_velocity = 0;       ///< m/s: by which the worst contact of any step was wrong
-    std::int64_t jumps =
-        0;  ///< steps after which overlaps had grown by more than their solution allows (see add)
+    /// steps after which overlaps had grown by more than their solution allows (see add)
+    std::int64_t jumps = 0;
     double worst_jump = 0;      ///< the largest such growth, radii
     double last_overlap = 0;    ///< radii: largest one found in the last step
     double last_allowance = 0;  ///< radii: by which it may grow until the next
@@ -92,11 +92,13 @@ void recall(const State& state, RunProgress& progress);
 template <int d>
 using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const StepRecord&)>;
 
-/// Steps until `end`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that reaches `end` to
-/// rounding; an adapted one is. Going on with the same scene, memory and progress is as if it had never ended.
+/// Steps until `end`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that
+/// reaches `end` to rounding; an adapted one is. Going on with the same scene, memory and progress is as if it had
+/// never ended. `share`: on several ranks (world/share.hpp). `scene` is then all of it on each rank, where parts have
+/// not been made yet, or the part of this rank.
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
-              RunProgress& progress, const Observer<d>& observe = {});
+              RunProgress& progress, const Observer<d>& observe = {}, Share<d>* share = nullptr);
 
 /// The same from a fresh start, without feeds.
 template <int d>

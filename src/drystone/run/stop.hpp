@@ -10,10 +10,11 @@ namespace drystone {
 
 struct StopRule {
     /// Ends when the kinetic energy of all free bodies together has been below this for `calm` s, J.
-    std::optional<double> kinetic_below;
+    std::optional<double> kinetic_below = {};
     double calm = 0;  ///< s
-    /// Ends when the mean kinetic energy of the last `window` s differs from that of the `window` s before by less than `change` of it.
-    std::optional<double> window;  ///< s
+    /// Ends when the mean kinetic energy of the last `window` s differs from that of the `window` s before by less than
+    /// `change` of it.
+    std::optional<double> window = {};  ///< s
     double change = 0.01;
     double earliest = 0;  ///< s: not before
 };

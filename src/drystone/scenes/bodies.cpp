@@ -15,8 +15,6 @@ namespace drystone {
 
 namespace {
 
-constexpr Wanted moments{"positive moments of inertia in kg m^2", 0, true, want::any, 1e-100, 1e100};
-
 constexpr double degree = std::numbers::pi / 180;
 
 Rotation<2> after(const Rotation<2>& second, const Rotation<2>& first) {
@@ -40,7 +38,7 @@ Rotation<3> facing(const Vec<3>& normal) {
 }
 
 Rotation<2> read_rotation(const Table& table, Vec<2> /*plane*/) {
-    return {degree * table.number("angle", want::angle).value_or(0)};
+    return {degree * table.number_or("angle", 0)};
 }
 
 Rotation<3> read_rotation(const Table& table, Vec<3> /*space*/) {
@@ -49,9 +47,9 @@ Rotation<3> read_rotation(const Table& table, Vec<3> /*space*/) {
         table.fault("rotation", "stands beside 'quaternion'", "give one of the two");
     if (const auto turned = table.table("rotation")) {
         turned->need("axis", "3 numbers, a direction");
-        turned->need("angle", want::angle);
-        const auto axis = turned->vector<3>("axis", want::direction);
-        const auto angle = turned->number("angle", want::angle);
+        turned->need("angle");
+        const auto axis = turned->vector<3>("axis");
+        const auto angle = turned->number("angle");
         turned->finish();
         if (axis && axis->isZero(0)) {
             turned->fault("axis", "has no length", "give a direction");
@@ -59,8 +57,7 @@ Rotation<3> read_rotation(const Table& table, Vec<3> /*space*/) {
             rotation.q = Eigen::Quaterniond(Eigen::AngleAxisd(degree * *angle, axis->normalized()));
         }
     }
-    constexpr Wanted parts{"w, x, y, z of a quaternion of length 1"};
-    if (const auto q = table.numbers("quaternion", parts, 4)) {
+    if (const auto q = table.numbers("quaternion", 4)) {
         const Eigen::Quaterniond given((*q)[0], (*q)[1], (*q)[2], (*q)[3]);
         // Users type few digits.
         if (std::abs(given.norm() - 1) > 1e-3) {
@@ -73,11 +70,9 @@ Rotation<3> read_rotation(const Table& table, Vec<3> /*space*/) {
     return rotation;
 }
 
-Spin<2> read_spin(const Table& table, Vec<2> /*plane*/) {
-    return Spin<2>(table.number("spin", want::spin).value_or(0));
-}
+Spin<2> read_spin(const Table& table, Vec<2> /*plane*/) { return Spin<2>(table.number_or("spin", 0)); }
 Spin<3> read_spin(const Table& table, Vec<3> /*space*/) {
-    return table.vector<3>("spin", want::spin).value_or(Vec<3>::Zero());
+    return table.vector<3>("spin").value_or(Vec<3>::Zero());
 }
 
 template <int d>
@@ -125,19 +120,19 @@ void read_body(SceneReader<d>& reader, const Table& table) {
     const auto shape = read_shape_field(reader, table);
     const auto material = read_material_field(reader, table);
     table.need("position", d == 2 ? "2 numbers, coordinates in m" : "3 numbers, coordinates in m");
-    const auto position = table.template vector<d>("position", want::coordinates);
+    const auto position = table.template vector<d>("position");
     const Rotation<d> rotation = read_rotation(table, Vec<d>());
     BodyPlan<d> body;
-    body.velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
+    body.velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     body.spin = read_spin(table, Vec<d>());
     body.motion = table.flag("held").value_or(false) ? Motion::held : Motion::free;
-    body.mass = table.number("mass", want::mass);
+    body.mass = table.number("mass");
     if constexpr (d == 2) {
-        if (const auto inertia = table.number("inertia", moments)) body.inertia = Spin<2>(*inertia);
+        if (const auto inertia = table.number("inertia")) body.inertia = Spin<2>(*inertia);
     } else {
-        body.inertia = table.vector<3>("inertia", moments);
+        body.inertia = table.vector<3>("inertia");
     }
-    const double size = table.number("size", want::factor).value_or(1);
+    const double size = table.number_or("size", 1);
     auto drive = read_drive<d>(table, body.motion == Motion::held);
     name_next(reader, table);
     table.finish();
@@ -181,10 +176,10 @@ void read_wall(SceneReader<d>& reader, const Table& table) {
     table.need("point",
                d == 2 ? "2 numbers, a point of the wall in m" : "3 numbers, a point of the wall in m");
     table.need("normal", "a direction, into the free side");
-    const auto point = table.template vector<d>("point", want::coordinates);
-    const auto normal = table.template vector<d>("normal", want::direction);
+    const auto point = table.template vector<d>("point");
+    const auto normal = table.template vector<d>("normal");
     const auto material = read_material_field(reader, table);
-    const Vec<d> velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
+    const Vec<d> velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     if (normal && normal->isZero(0))
         table.fault("normal", "has no length", "give a direction, into the free side");
     auto drive = read_drive<d>(table, true);
@@ -233,8 +228,8 @@ void read_box(SceneReader<d>& reader, const Table& table) {
     constexpr auto names = side_names<d>();
     table.need("lower", "the lower corner, coordinates in m");
     table.need("upper", "the upper corner, coordinates in m");
-    const auto lower = table.template vector<d>("lower", want::coordinates);
-    const auto upper = table.template vector<d>("upper", want::coordinates);
+    const auto lower = table.template vector<d>("lower");
+    const auto upper = table.template vector<d>("upper");
     const auto material = read_material_field(reader, table);
     const auto sides = read_sides<d>(table, reader.plan.scene.domain);
     table.finish();
@@ -291,25 +286,25 @@ Lattice<d> read_lattice_fields(const Table& table) {
     table.need("count", d == 2 ? "2 whole numbers" : "3 whole numbers");
     table.need("origin", "the centre of the first grain, coordinates in m");
     table.need("spacing", "the distance of neighbours in m: one number, or one per direction");
-    const auto count = table.integers("count", 1, 1'000'000'000, d);
+    const auto count = table.integers("count", d);
     if (count) std::copy(count->begin(), count->end(), lattice.count.begin());
     const double total = static_cast<double>(lattice.count[0]) * static_cast<double>(lattice.count[1]) *
                          static_cast<double>(lattice.count[2]);
     if (const double most = std::min(1e9, machine_memory() / bytes_per_body); total > most)
         table.fault("count", fmt::format("makes {:.3g} bodies", total),
                     fmt::format("give at most {:.3g} in all: this machine has no memory for more", most));
-    lattice.origin = table.template vector<d>("origin", want::coordinates).value_or(Vec<d>::Zero());
-    lattice.hexagonal = table.choice("arrangement", {"cubic", "hexagonal"}).value_or(0) == 1;
+    lattice.origin = table.template vector<d>("origin").value_or(Vec<d>::Zero());
+    lattice.hexagonal = table.choice_or("arrangement", {"cubic", "hexagonal"}, 0) == 1;
     if (table.is("spacing", Value::Kind::list)) {
         if (lattice.hexagonal)
             table.fault("spacing", "a hexagonal arrangement has one distance", "give one number in m");
-        lattice.spacing = table.template vector<d>("spacing", want::lengths).value_or(Vec<d>::Ones());
+        lattice.spacing = table.template vector<d>("spacing").value_or(Vec<d>::Ones());
     } else {
-        lattice.spacing.setConstant(table.number("spacing", want::length).value_or(1));
+        lattice.spacing.setConstant(table.number_or("spacing", 1));
     }
-    lattice.rows_shifted = table.number("rows_shifted", want::distance).value_or(0);
-    lattice.shift = table.number("shift", want::length_or_zero).value_or(0);
-    lattice.mass = read_span(table, "mass", want::mass);
+    lattice.rows_shifted = table.number_or("rows_shifted", 0);
+    lattice.shift = table.number_or("shift", 0);
+    lattice.mass = read_span(table, "mass");
     lattice.held = table.flag("held").value_or(false);
     return lattice;
 }

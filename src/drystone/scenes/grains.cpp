@@ -1,4 +1,5 @@
-// Random grains of a scene file: what they are made of, where they are put, where they come from and go to, and when a run may end.
+// Random grains of a scene file: what they are made of, where they are put, where they come from and go to, and when a
+// run may end.
 #include "drystone/base/error.hpp"
 #include "drystone/grains/fill.hpp"
 #include "drystone/scenes/reader.hpp"
@@ -13,13 +14,13 @@
 
 namespace drystone {
 
-std::optional<Span> read_span(const Table& table, std::string_view key, const Wanted& wanted) {
+std::optional<Span> read_span(const Table& table, std::string_view key) {
     if (!table.is(key, Value::Kind::list)) {
-        const auto one = table.number(key, wanted);
+        const auto one = table.number(key);
         if (!one) return std::nullopt;
         return Span{*one, *one};
     }
-    const auto ends = table.numbers(key, wanted, 2);
+    const auto ends = table.numbers(key, 2);
     if (!ends) return std::nullopt;
     if ((*ends)[0] > (*ends)[1]) {
         table.fault(key, fmt::format("[{}, {}] falls", (*ends)[0], (*ends)[1]), "give the smaller end first");
@@ -31,10 +32,9 @@ std::optional<Span> read_span(const Table& table, std::string_view key, const Wa
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Wanted shares{"shares of the grains below each size, from 0 to 1", 0, false, 1};
 
-/// Two columns of numbers; what stands before the first line of numbers is a heading, and lines that begin with # are remarks. Shares that
-/// end at 100 are in per cent.
+/// Two columns of numbers; what stands before the first line of numbers is a heading, and lines that begin with # are
+/// remarks. Shares that end at 100 are in per cent.
 std::optional<TableSize> read_grading(const Table& table, const std::string& name, const std::string& text) {
     TableSize grading;
     std::istringstream lines(text);
@@ -81,11 +81,11 @@ std::optional<SizeLaw> read_table_law(const Table& table, SceneFiles& files) {
         }
     } else {
         table.need("size", "rising sizes");
-        table.need("share", shares);
-        law.size = table.numbers("size", want::factor, 0).value_or(std::vector<double>());
-        law.share = table.numbers("share", shares, 0).value_or(std::vector<double>());
+        table.need("share");
+        law.size = table.numbers("size", 0).value_or(std::vector<double>());
+        law.share = table.numbers("share", 0).value_or(std::vector<double>());
     }
-    law.by_mass = table.choice("by", {"number", "mass"}).value_or(0) == 1;
+    law.by_mass = table.choice_or("by", {"number", "mass"}, 0) == 1;
     return law;
 }
 
@@ -96,8 +96,8 @@ std::optional<SizeLaw> read_law(const Table& table, SceneFiles& files) {
     const auto which = table.choice("law", {"normal", "log-normal", "table"});
     if (!which) return std::nullopt;  // without it nobody knows which fields there are
     auto needed = [&](const char* key) {
-        table.need(key, want::factor);
-        return table.number(key, want::factor).value_or(1);
+        table.need(key);
+        return table.number_or(key, 1);
     };
     std::optional<SizeLaw> law;
     if (*which == 0) {
@@ -123,7 +123,7 @@ std::optional<SizeLaw> read_law(const Table& table, SceneFiles& files) {
 std::optional<SizeLaw> read_size(const Table& table, SceneFiles& files) {
     if (!table.has("size")) return UniformSize{};
     if (table.is("size", Value::Kind::table)) return read_law(*table.table("size"), files);
-    const auto span = read_span(table, "size", want::factor);
+    const auto span = read_span(table, "size");
     if (!span) return std::nullopt;
     return UniformSize{span->low, span->high};
 }
@@ -148,7 +148,7 @@ std::optional<Vec<d>> read_corner(const Table& table, std::string_view key) {
     for (int k = 0; k < d && good; ++k) {
         const Value& item = list->items[static_cast<std::size_t>(k)];
         if (item.kind == Value::Kind::number &&
-            (want::coordinates.accepts(item.number) || std::isinf(item.number))) {
+            (table.range(key).accepts(item.number) || std::isinf(item.number))) {
             corner[k] = item.number;
         } else if (item.kind == Value::Kind::text && (item.text == "inf" || item.text == "+inf")) {
             corner[k] = infinity;
@@ -178,14 +178,14 @@ std::optional<Region<d>> read_box_region(const Table& table) {
 template <int d>
 std::optional<Region<d>> read_cylinder_region(const Table& table) {
     CylinderRegion<d> region;
-    table.need("centre", want::coordinates);
-    table.need("radius", want::length);
-    const auto centre = table.template vector<d>("centre", want::coordinates);
-    const auto radius = table.number("radius", want::length);
+    table.need("centre");
+    table.need("radius");
+    const auto centre = table.template vector<d>("centre");
+    const auto radius = table.number("radius");
     if constexpr (d == 3) {
-        table.need("length", want::length);
-        const auto length = table.number("length", want::length);
-        const Vec<d> axis = table.template vector<d>("axis", want::direction).value_or(Vec<d>::Unit(2));
+        table.need("length");
+        const auto length = table.number("length");
+        const Vec<d> axis = table.template vector<d>("axis").value_or(Vec<d>::Unit(2));
         if (axis.isZero(0)) {
             table.fault("axis", "has no length", "give a direction");
             return std::nullopt;
@@ -203,8 +203,8 @@ std::optional<Region<d>> read_cylinder_region(const Table& table) {
 std::optional<Region<3>> read_mesh_region(const Table& table, SceneFiles& files) {
     table.need("file", "the name of an OBJ or STL file");
     const auto name = table.text("file");
-    const double scale = table.number("scale", want::factor).value_or(1);
-    const Vec<3> position = table.vector<3>("position", want::coordinates).value_or(Vec<3>::Zero());
+    const double scale = table.number_or("scale", 1);
+    const Vec<3> position = table.vector<3>("position").value_or(Vec<3>::Zero());
     if (!name) return std::nullopt;
     try {
         Surface<3> surface = read_surface(files.path_of(*name), files.read(*name));
@@ -237,12 +237,11 @@ bool has_room(const SceneReader<d>& reader, const Table& table, const Region<d>&
 
 template <int d>
 void read_fill(SceneReader<d>& reader, const Table& table) {
-    constexpr Wanted fraction_wanted{"a packing fraction above 0, below 1", 0, true, 1};
     const std::size_t before = table.faults();
     const auto region = read_region(reader, table);
     const auto recipe = read_recipe(reader, table, true);
-    const auto fraction = table.number("fraction", fraction_wanted);
-    const auto count = table.integer("count", 1, 1'000'000'000);
+    const auto fraction = table.number("fraction");
+    const auto count = table.integer("count");
     if (table.has("fraction") == table.has("count"))
         table.fault("fraction", table.has("count") ? "stands beside 'count'" : "is missing",
                     "give either a packing fraction or a count of grains");
@@ -262,20 +261,18 @@ std::string name_or_number(const Table& table) { return table.text("name").value
 
 template <int d>
 void read_source(SceneReader<d>& reader, const Table& table) {
-    constexpr Wanted rate_wanted{"a positive number of grains per s", 0, true};
-    constexpr Wanted mass_wanted{"a positive mass per time in kg/s", 0, true};
     const std::size_t before = table.faults();
     Source<d> source;
     source.name = name_or_number(table);
     const auto region = read_region(reader, table);
     const auto recipe = read_recipe(reader, table, true);
-    const auto rate = table.number("rate", rate_wanted), mass = table.number("mass_rate", mass_wanted);
+    const auto rate = table.number("rate"), mass = table.number("mass_rate");
     if (table.has("rate") == table.has("mass_rate"))
         table.fault("rate", table.has("rate") ? "stands beside 'mass_rate'" : "is missing",
                     "give either rate (grains per s) or mass_rate (kg/s)");
-    source.begin = table.number("begin", want::interval).value_or(source.begin);
-    source.end = table.number("end", want::interval).value_or(source.end);
-    source.most = table.integer("most", 0, std::numeric_limits<std::int64_t>::max()).value_or(source.most);
+    source.begin = table.number_or("begin", source.begin);
+    source.end = table.number_or("end", source.end);
+    source.most = table.integer_or("most", source.most);
     if (source.end < source.begin)
         table.fault("end", fmt::format("{} s is before 'begin'", source.end), "give a later time");
     table.finish();
@@ -302,7 +299,7 @@ std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table,
         const std::vector<Table> parts = table.tables("mix");
         for (const Table& inner : parts) {
             auto part = read_part(reader, inner);
-            const double weight = inner.number("weight", want::factor).value_or(1);
+            const double weight = inner.number_or("weight", 1);
             inner.finish();
             if (!part) continue;
             part->weight = weight;
@@ -314,11 +311,11 @@ std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table,
         recipe.parts.push_back(std::move(*part));
     }
     if (table.is("velocity", Value::Kind::list)) {
-        recipe.velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
+        recipe.velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     } else {
         recipe.speed = table.number("velocity", want::speed).value_or(0);
     }
-    recipe.turned = table.choice("rotation", {"none", "random"}).value_or(turned ? 1 : 0) == 1;
+    recipe.turned = table.choice_or("rotation", {"none", "random"}, turned ? 1 : 0) == 1;
     if (table.faults() != before || recipe.parts.empty()) return std::nullopt;
     return recipe;
 }
@@ -371,14 +368,13 @@ void read_feeds(SceneReader<d>& reader, const Table& root) {
 }
 
 void read_stop(const Table& root, StopRule& rule) {
-    constexpr Wanted energy{"a positive energy in J", 0, true, want::any, 1e-100, 1e100};
     const auto table = root.table("stop");
     if (!table) return;
-    rule.kinetic_below = table->number("kinetic_below", energy);
-    rule.calm = table->number("calm", want::interval).value_or(rule.calm);
-    rule.window = table->number("steady_window", want::duration);
-    rule.change = table->number("steady_change", want::factor).value_or(rule.change);
-    rule.earliest = table->number("earliest", want::interval).value_or(rule.earliest);
+    rule.kinetic_below = table->number("kinetic_below");
+    rule.calm = table->number_or("calm", rule.calm);
+    rule.window = table->number("steady_window");
+    rule.change = table->number_or("steady_change", rule.change);
+    rule.earliest = table->number_or("earliest", rule.earliest);
     if (!table->has("kinetic_below") && !table->has("steady_window"))
         table->fault("kinetic_below", "is missing, and so is 'steady_window'",
                      "give an energy in J, a time in s or both");

@@ -10,12 +10,6 @@ namespace drystone {
 
 namespace {
 
-constexpr Wanted stiffness{"a stiffness in N/m, 0 or more", 0};
-constexpr Wanted damping{"a damping in kg/s, 0 or more", 0};
-constexpr Wanted dry_friction{"a force in N (hinge: a torque in N m), 0 or more", 0};
-constexpr Wanted effort{"a force in N (hinge: a torque in N m)"};
-constexpr Wanted motor_speed{"a speed in m/s (hinge: a spin in rad/s)"};
-
 /// By name; nothing if there is none, which is noted.
 template <int d>
 std::optional<GlobalId> find_body(const SceneReader<d>& reader, const Table& table, const std::string& name) {
@@ -56,7 +50,7 @@ void read_places(const SceneReader<d>& reader, const Table& table, Joint<d>& joi
     Vec<d> from = x_a, to = b >= 0 ? x_b : x_a;
     if (along_line) {
         table.need("points", "the two points between which it acts, in m: [[x, y], [x, y]]");
-        const auto points = table.template points<d>("points", want::coordinates);
+        const auto points = table.template points<d>("points");
         if (points && points->size() != 2)
             table.fault("points", fmt::format("holds {} points", points->size()), "give two");
         if (points && points->size() == 2) {
@@ -65,10 +59,10 @@ void read_places(const SceneReader<d>& reader, const Table& table, Joint<d>& joi
             if (!((from - to).norm() > 0))
                 table.fault("points", "coincide, so that there is no line", "give two different points");
         }
-        joint.length = table.number("length", want::length_or_zero).value_or((from - to).norm());
+        joint.length = table.number_or("length", (from - to).norm());
     } else {
         table.need("point", "where the bodies are joined, in m");
-        from = to = table.template vector<d>("point", want::coordinates).value_or(from);
+        from = to = table.template vector<d>("point").value_or(from);
     }
     joint.point_a = R_a.transpose() * (from - x_a);
     joint.point_b = R_b.transpose() * (to - x_b);
@@ -76,7 +70,7 @@ void read_places(const SceneReader<d>& reader, const Table& table, Joint<d>& joi
     const bool wants_axis = joint.kind == JointKind::slider || (d == 3 && joint.kind == JointKind::hinge);
     if (wants_axis) {
         table.need("axis", "the direction along which it slides or about which it turns");
-        if (const auto axis = table.template vector<d>("axis", want::direction)) {
+        if (const auto axis = table.template vector<d>("axis")) {
             if (axis->norm() > 0)
                 axes = frame_of(Vec<d>(axis->normalized()));
             else
@@ -90,17 +84,17 @@ void read_places(const SceneReader<d>& reader, const Table& table, Joint<d>& joi
 template <int d>
 void read_axial(const Table& table, Joint<d>& joint) {
     if (joint.kind == JointKind::spring) {
-        joint.stiffness = table.number("stiffness", stiffness).value_or(0);
-        joint.damping = table.number("damping", damping).value_or(0);
+        joint.stiffness = table.number_or("stiffness", 0);
+        joint.damping = table.number_or("damping", 0);
         if (joint.stiffness == 0 && joint.damping == 0)
             table.fault("stiffness", "neither this nor a damping is given, so that the spring does nothing",
                         "give stiffness = N/m");
     }
     if (!has_axis(joint.kind)) return;
-    joint.friction = table.number("friction", dry_friction).value_or(0);
-    joint.effort = table.number("effort", effort).value_or(0);
-    joint.speed = table.number("speed", motor_speed);
-    joint.limit = table.number("limit", dry_friction).value_or(joint.limit);
+    joint.friction = table.number_or("friction", 0);
+    joint.effort = table.number_or("effort", 0);
+    joint.speed = table.number("speed");
+    joint.limit = table.number_or("limit", joint.limit);
     if (joint.speed && table.has("effort"))
         table.fault("effort", "stands beside 'speed'",
                     "give either the force of the motor or its speed (and its largest force as 'limit')");
@@ -124,11 +118,12 @@ void read_joints(SceneReader<d>& reader, const Table& root) {
             table.fault("name", fmt::format("\"{}\" is taken by another joint", joint.name),
                         "give each a name of its own: it stands over its columns");
         table.need("type", fmt::format("one of {}", fmt::join(kinds, ", ")));
-        joint.kind = static_cast<JointKind>(table.choice("type", kinds).value_or(0));
+        joint.kind = static_cast<JointKind>(table.choice_or("type", kinds, 0));
         joint.collide = table.flag("collide").value_or(false);
         read_joined(reader, table, joint);
         read_axial(table, joint);
-        // Where there are no bodies at all, there are no axes to read places in; that the bodies are missing has been said.
+        // Where there are no bodies at all, there are no axes to read places in; that the bodies are missing has been
+        // said.
         if (reader.plan.scene.bodies.index_of(joint.a) < 0) continue;
         read_places(reader, table, joint);
         if (table.faults() == before) {

@@ -10,19 +10,15 @@ namespace drystone {
 
 namespace {
 
-constexpr Wanted stiffness{"a positive stiffness in N/m", 0, true};
-constexpr Wanted modulus{"a positive modulus in Pa", 0, true};
-constexpr Wanted poisson{"a Poisson's ratio above -1, at most 0.5", -1, true, 0.5};
-
 /// The law in a table, with what it does not say from `otherwise`.
 PairLaw read_law(const Table& table, PairLaw otherwise, bool inelastic, bool spins) {
     PairLaw law;
-    law.friction = table.number("friction", want::friction).value_or(otherwise.friction);
-    law.restitution = table.number("restitution", want::restitution).value_or(otherwise.restitution);
-    law.cohesion = table.number("cohesion", want::cohesion).value_or(otherwise.cohesion);
-    law.rolling = table.number("rolling", want::rolling).value_or(otherwise.rolling);
-    if (spins) law.spinning = table.number("spinning", want::rolling).value_or(otherwise.spinning);
-    law.stiffness = table.number("stiffness", stiffness).value_or(otherwise.stiffness);
+    law.friction = table.number_or("friction", otherwise.friction);
+    law.restitution = table.number_or("restitution", otherwise.restitution);
+    law.cohesion = table.number_or("cohesion", otherwise.cohesion);
+    law.rolling = table.number_or("rolling", otherwise.rolling);
+    if (spins) law.spinning = table.number_or("spinning", otherwise.spinning);
+    law.stiffness = table.number_or("stiffness", otherwise.stiffness);
     if (inelastic && table.has("restitution") && law.restitution > 0) {
         table.fault("restitution",
                     fmt::format("{} cannot be had with the scheme look-ahead, in which nothing rebounds",
@@ -93,9 +89,9 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
         if (!material.name.empty() && materials.find(material.name) >= 0)
             table.fault("name", fmt::format("\"{}\" is taken by another material", material.name),
                         "give each material a name of its own");
-        material.density = table.number("density", want::density).value_or(material.density);
-        material.young = table.number("young", modulus).value_or(material.young);
-        material.poisson = table.number("poisson", poisson).value_or(material.poisson);
+        material.density = table.number_or("density", material.density);
+        material.young = table.number_or("young", material.young);
+        material.poisson = table.number_or("poisson", material.poisson);
         const PairLaw law = read_law(table, {}, inelastic, d == 3);
         table.finish();
         if (table.faults() == before) {

@@ -1,4 +1,5 @@
-// What moves in a scene file without being free: driven bodies, conveyors, walls under a force, cells, gravity that turns.
+// What moves in a scene file without being free: driven bodies, conveyors, walls under a force, cells, gravity that
+// turns.
 #include "drystone/scenes/reader.hpp"
 
 #include <fmt/format.h>
@@ -10,31 +11,20 @@ namespace drystone {
 
 namespace {
 
-constexpr Wanted frequency{"a frequency in Hz, 0 or more", 0};
-constexpr Wanted factors{"factors"};
-constexpr Wanted times{"times in s"};
-constexpr Wanted force{"a force in N"};
-constexpr Wanted pressure{"a pressure in Pa (2D: N/m)"};
-constexpr Wanted area{"a positive area in m^2 (2D: a length in m)", 0, true};
-constexpr Wanted damping{"a damping in kg/s, 0 or more", 0};
-constexpr Wanted rate{"a rate in 1/s"};
-constexpr Wanted turning{"degrees per second"};
-constexpr Wanted mass_or_zero{"a mass in kg, 0 or more", 0};
-
 constexpr double radians = std::numbers::pi / 180;
 
 template <int d>
 Spin<d> read_spin_field(const Table& table, std::string_view key) {
     if constexpr (d == 2) {
-        return Spin<2>(table.number(key, want::spin).value_or(0));
+        return Spin<2>(table.number_or(key, 0));
     } else {
-        return table.vector<3>(key, want::spin).value_or(Spin<3>::Zero());
+        return table.vector<3>(key).value_or(Spin<3>::Zero());
     }
 }
 
 template <int d>
 std::optional<Vec<d>> read_axis(const Table& table, std::string_view key) {
-    const auto axis = table.template vector<d>(key, want::direction);
+    const auto axis = table.template vector<d>(key);
     if (!axis) return std::nullopt;
     if (!(axis->norm() > 0)) {
         table.fault(key, "has no length", "give a direction");
@@ -45,18 +35,18 @@ std::optional<Vec<d>> read_axis(const Table& table, std::string_view key) {
 
 template <int d>
 void read_motion(const Table& table, Drive<d>& drive) {
-    drive.velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
+    drive.velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     drive.spin = read_spin_field<d>(table, "spin");
-    drive.swing = table.template vector<d>("swing", want::velocity).value_or(Vec<d>::Zero());
+    drive.swing = table.template vector<d>("swing").value_or(Vec<d>::Zero());
     drive.swing_spin = read_spin_field<d>(table, "swing_spin");
-    drive.frequency = table.number("frequency", frequency).value_or(0);
+    drive.frequency = table.number_or("frequency", 0);
     for (const std::string_view key : {"swing", "swing_spin"})
         if (table.has(key) && !table.has("frequency"))
             table.fault(key, "is given without a frequency, and would not swing", "give frequency = Hz");
-    drive.phase = radians * table.number("phase", want::angle).value_or(0);
-    drive.pivot = table.template vector<d>("pivot", want::coordinates);
-    drive.times = table.numbers("times", times, 0).value_or(std::vector<double>());
-    drive.factors = table.numbers("factors", factors, 0).value_or(std::vector<double>());
+    drive.phase = radians * table.number_or("phase", 0);
+    drive.pivot = table.template vector<d>("pivot");
+    drive.times = table.numbers("times", 0).value_or(std::vector<double>());
+    drive.factors = table.numbers("factors", 0).value_or(std::vector<double>());
     if (drive.times.size() != drive.factors.size())
         table.fault("factors",
                     fmt::format("{} factors for {} times", drive.factors.size(), drive.times.size()),
@@ -71,18 +61,18 @@ template <int d>
 std::optional<Guide<d>> read_guide(const Table& table) {
     Guide<d> guide;
     table.need("axis", "the direction in which it is free, into which the force pushes");
-    table.need("mass", want::mass);
+    table.need("mass");
     const auto axis = read_axis<d>(table, "axis");
     if (axis) guide.axis = *axis;
-    guide.mass = table.number("mass", want::mass).value_or(1);
-    guide.damping = table.number("damping", damping).value_or(0);
+    guide.mass = table.number_or("mass", 1);
+    guide.damping = table.number_or("damping", 0);
     if (table.has("force") == table.has("pressure"))
         table.fault("force", table.has("force") ? "stands beside 'pressure'" : "is missing",
                     "give either force = N or pressure = Pa with area = m^2");
-    guide.force = table.number("force", force).value_or(0);
-    if (const auto p = table.number("pressure", pressure)) {
-        table.need("area", area);
-        guide.force = *p * table.number("area", area).value_or(1);
+    guide.force = table.number_or("force", 0);
+    if (const auto p = table.number("pressure")) {
+        table.need("area");
+        guide.force = *p * table.number_or("area", 1);
     }
     table.finish();
     return guide;
@@ -101,9 +91,9 @@ std::optional<Drive<d>> read_drive(const Table& table, bool held) {
     if (!drive) return std::nullopt;
     if (table.has("motion") && (table.has("velocity") || table.has("spin")))
         table.fault("velocity", "stands beside 'motion'", "put velocity and spin into motion = { ... }");
-    drive->velocity = table.template vector<d>("velocity", want::velocity).value_or(Vec<d>::Zero());
+    drive->velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     if (const auto motion = table.table("motion")) read_motion(*motion, *drive);
-    drive->belt = table.template vector<d>("belt", want::velocity).value_or(Vec<d>::Zero());
+    drive->belt = table.template vector<d>("belt").value_or(Vec<d>::Zero());
     if (const auto guide = table.table("guide")) drive->guide = read_guide<d>(*guide);
     return drive;
 }
@@ -111,18 +101,18 @@ std::optional<Drive<d>> read_drive(const Table& table, bool held) {
 template <int d>
 void read_gravity(Scene<d>& scene, const Table& root) {
     if (!root.is("gravity", Value::Kind::table)) {
-        scene.gravity = root.template vector<d>("gravity", want::acceleration).value_or(Vec<d>::Zero());
+        scene.gravity = root.template vector<d>("gravity").value_or(Vec<d>::Zero());
         return;
     }
     const auto table = root.table("gravity");
     GravityTurn<d> turn;
     table->need("value", "a vector in m/s^2");
-    turn.start = table->template vector<d>("value", want::acceleration).value_or(Vec<d>::Zero());
+    turn.start = table->template vector<d>("value").value_or(Vec<d>::Zero());
     if (d == 3 && table->has("rate")) table->need("axis", "the axis about which gravity turns");
     if constexpr (d == 3) turn.axis = read_axis<3>(*table, "axis").value_or(turn.axis);
-    turn.rate = radians * table->number("rate", turning).value_or(0);
-    turn.begin = table->number("begin", want::interval).value_or(0);
-    if (const auto limit = table->number("limit", want::angle)) turn.limit = radians * std::abs(*limit);
+    turn.rate = radians * table->number_or("rate", 0);
+    turn.begin = table->number_or("begin", 0);
+    if (const auto limit = table->number("limit")) turn.limit = radians * std::abs(*limit);
     table->finish();
     scene.gravity = turn.start;
     if (turn.rate != 0) scene.gravity_turn = turn;
@@ -137,15 +127,15 @@ void read_cell(Scene<d>& scene, const Table& root) {
     if (!(domain.period.array() > 0).all())
         table->fault("", "the cell is not periodic in all directions",
                      "give [domain] a period > 0 in every direction");
-    domain.rate = table->template vector<d>("rate", rate).value_or(Vec<d>::Zero());
-    domain.shear_rate = table->number("shear_rate", rate).value_or(0);
-    if (const auto p = table->number("pressure", pressure)) cell.stress.fill(*p);
+    domain.rate = table->template vector<d>("rate").value_or(Vec<d>::Zero());
+    domain.shear_rate = table->number_or("shear_rate", 0);
+    if (const auto p = table->number("pressure")) cell.stress.fill(*p);
     if (const Value* list = table->value("stress")) {
         if (table->has("pressure")) table->fault("stress", "stands beside 'pressure'", "give one of the two");
         bool good = list->kind == Value::Kind::list && list->items.size() == d;
         for (int k = 0; good && k < d; ++k) {
             const Value& item = list->items[static_cast<std::size_t>(k)];
-            if (item.kind == Value::Kind::number && pressure.accepts(item.number)) {
+            if (item.kind == Value::Kind::number && table->range("stress").accepts(item.number)) {
                 cell.stress[k] = item.number;
             } else {
                 good = item.kind == Value::Kind::text && item.text == "rate";
@@ -160,10 +150,10 @@ void read_cell(Scene<d>& scene, const Table& root) {
         if (cell.stress[k] && domain.rate[k] != 0 && table->has("stress"))
             table->fault("rate", fmt::format("direction {} follows a stress", k),
                          "give 0 there, or \"rate\" in 'stress'");
-    cell.shear_stress = table->number("shear_stress", pressure);
+    cell.shear_stress = table->number("shear_stress");
     if (cell.shear_stress && domain.shear_rate != 0)
         table->fault("shear_stress", "stands beside 'shear_rate'", "give one of the two");
-    cell.mass = table->number("mass", mass_or_zero).value_or(0);
+    cell.mass = table->number_or("mass", 0);
     table->finish();
 }
 

@@ -1,4 +1,5 @@
 // The parts of a scene file that say what a run leaves behind: [output] and [[measure]].
+#include "drystone/run/measures.hpp"
 #include "drystone/scenes/reader.hpp"
 
 #include <fmt/format.h>
@@ -18,13 +19,14 @@ bool good_file_name(const std::string& name) {
     return letters && !name.empty() && name.size() <= 100;
 }
 
-std::vector<std::string> words_for_quantities() {
-    const auto names = quantity_names();
-    return {names.begin(), names.end()};
+std::vector<std::string> quantity_names() {
+    std::vector<std::string> names;
+    for (const MeasureKind<3>& measure : measures<3>()) names.emplace_back(measure.name);
+    return names;
 }
 
 std::vector<Quantity> read_quantities(const Table& table) {
-    const auto names = quantity_names();
+    const std::vector<std::string> names = quantity_names();
     std::vector<Quantity> what;
     table.need("what", fmt::format("a list of {}", fmt::join(names, ", ")));
     const auto words = table.texts("what");
@@ -35,7 +37,7 @@ std::vector<Quantity> read_quantities(const Table& table) {
         const auto found = std::find(names.begin(), names.end(), word);
         if (found == names.end()) {
             table.fault("what", fmt::format("there is no \"{}\" to be measured", word),
-                        suggestion(word, words_for_quantities()));
+                        suggestion(word, names));
             continue;
         }
         what.push_back(static_cast<Quantity>(found - names.begin()));
@@ -56,9 +58,9 @@ template <int d>
 void check_measure(const Table& table, const MeasureTable<d>& measure, const RunPlan<d>& plan) {
     const bool has_volume = table.has("region") || (plan.scene.domain.period.array() > 0).all();
     for (const Quantity quantity : measure.what) {
-        const std::string_view word = quantity_names()[static_cast<std::size_t>(quantity)];
-        if (needs_volume(quantity) && !has_volume)
-            table.fault("region", fmt::format("is missing, and \"{}\" is a mean over a volume", word),
+        const MeasureKind<d>& row = measure_of<d>(quantity);
+        if (row.needs_volume && !has_volume)
+            table.fault("region", fmt::format("is missing, and \"{}\" is a mean over a volume", row.name),
                         "give a region, or a domain that is periodic in all directions");
         if (quantity == Quantity::joint && plan.scene.joints.empty())
             table.fault("what", "\"joint\" tells the forces of joints, and there is none",
@@ -87,10 +89,10 @@ void check_measure(const Table& table, const MeasureTable<d>& measure, const Run
 void read_output(const Table& root, OutputPlan& output) {
     const auto table = root.table("output");
     if (!table) return;
-    output.frames_every = table->number("frames_every", want::interval).value_or(0);
-    output.measurements_every = table->number("measurements_every", want::interval).value_or(0);
-    output.checkpoints_every = table->number("checkpoints_every", want::interval).value_or(0);
-    output.elastic_limit = table->choice("forces", force_names).value_or(0) == 1;
+    output.frames_every = table->number_or("frames_every", 0);
+    output.measurements_every = table->number_or("measurements_every", 0);
+    output.checkpoints_every = table->number_or("checkpoints_every", 0);
+    output.elastic_limit = table->choice_or("forces", force_names, 0) == 1;
     table->finish();
 }
 
@@ -106,8 +108,8 @@ void read_measures(SceneReader<d>& reader, const Table& root) {
                 table.fault("name", fmt::format("\"{}\" is not a name for a file", *name),
                             "use letters, digits, - and _");
         }
-        measure.every = table.number("every", want::interval).value_or(0);
-        measure.width = table.number("width", want::length).value_or(0);
+        measure.every = table.number_or("every", 0);
+        measure.width = table.number_or("width", 0);
         measure.what = read_quantities(table);
         if (table.has("region")) measure.region = read_region(reader, table);
         if (table.faults() == before) check_measure(table, measure, reader.plan);

@@ -53,7 +53,8 @@ template <int d>
 std::optional<Index> read_material_field(SceneReader<d>& reader, const Table& table);
 
 // motion.cpp
-/// The fields `motion`, `belt` and `guide` of a body or wall; nothing if it has none. The body it belongs to is left to the caller.
+/// The fields `motion`, `belt` and `guide` of a body or wall; nothing if it has none. The body it belongs to is left to
+/// the caller.
 template <int d>
 std::optional<Drive<d>> read_drive(const Table& table, bool held);
 /// The field `gravity`: a vector, or a table for one that turns.
@@ -78,9 +79,9 @@ struct Span {
     double low = 1, high = 1;
 };
 /// One number, or the two ends of a range.
-std::optional<Span> read_span(const Table& table, std::string_view key, const Wanted& wanted);
-/// The fields shape, material and size, or mix, and rotation and velocity. `turned`: what holds where `rotation` is absent. Nothing if
-/// faulty.
+std::optional<Span> read_span(const Table& table, std::string_view key);
+/// The fields shape, material and size, or mix, and rotation and velocity. `turned`: what holds where `rotation` is
+/// absent. Nothing if faulty.
 template <int d>
 std::optional<Recipe<d>> read_recipe(SceneReader<d>& reader, const Table& table, bool turned);
 /// A part of space in the field `region`. Nothing if faulty.

@@ -9,7 +9,8 @@ namespace drystone {
 
 namespace {
 
-/// The block whose inner face is to the right of the ring's centre. Neighbours share a face: there is no gap between them.
+/// The block whose inner face is to the right of the ring's centre. Neighbours share a face: there is no gap between
+/// them.
 Centred<2, Polygon> ring_block(double radius, double thickness, int segments) {
     const double half = std::numbers::pi / segments;
     const double x = radius * std::cos(half), y = radius * std::sin(half),
@@ -20,12 +21,12 @@ Centred<2, Polygon> ring_block(double radius, double thickness, int segments) {
 void read_ring(SceneReader<2>& reader, const Table& table) {
     const std::size_t before = table.faults();
     table.need("centre", "2 numbers, coordinates in m");
-    table.need("radius", want::length);
-    const auto centre = table.vector<2>("centre", want::coordinates);
-    const auto radius = table.number("radius", want::length);
-    const auto thickness = table.number("thickness", want::length);
-    const auto segments = static_cast<int>(table.integer("segments", 3, 10'000).value_or(64));
-    const double spin = table.number("spin", want::spin).value_or(0);
+    table.need("radius");
+    const auto centre = table.vector<2>("centre");
+    const auto radius = table.number("radius");
+    const auto thickness = table.number("thickness");
+    const auto segments = static_cast<int>(table.integer_or("segments", 64));
+    const double spin = table.number_or("spin", 0);
     const auto material = read_material_field(reader, table);
     const auto name = table.text("name");
     auto drive = read_drive<2>(table, true);

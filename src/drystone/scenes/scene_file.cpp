@@ -2,6 +2,7 @@
 #include "drystone/scenes/scene_file.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/read_file.hpp"
 #include "drystone/scenes/reader.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +17,9 @@ namespace {
 void read_time(const Table& root, RunOptions& options) {
     const auto time = root.table("time");
     if (!time) return;
-    options.step.h = time->number("step", want::duration).value_or(options.step.h);
-    options.end = time->number("end", want::interval).value_or(options.end);
-    options.step.displacement = time->number("displacement", want::radii).value_or(options.step.displacement);
+    options.step.h = time->number_or("step", options.step.h);
+    options.end = time->number_or("end", options.end);
+    options.step.displacement = time->number_or("displacement", options.step.displacement);
     if (const double steps = options.end / options.step.h; steps > most_steps_of_a_run)
         time->fault(
             "end", fmt::format("{:g} s make {:.3g} steps of {:g} s", options.end, steps, options.step.h),
@@ -27,22 +28,19 @@ void read_time(const Table& root, RunOptions& options) {
 }
 
 void read_scheme(const Table& root, StepOptions& step) {
-    constexpr Wanted theta{"a weight above 0, at most 1", 0, true, 1};
     const auto scheme = root.table("scheme");
     if (!scheme) return;
-    const bool moreau = scheme->choice("name", {"look-ahead", "moreau-jean"}).value_or(0) == 1;
+    const bool moreau = scheme->choice_or("name", {"look-ahead", "moreau-jean"}, 0) == 1;
     step.scheme = moreau ? Scheme::moreau_jean : Scheme::look_ahead;
-    step.theta = scheme->number("theta", theta);
-    step.drift =
-        scheme->choice("drift", {"push-out", "clamp"}).value_or(0) == 1 ? Drift::clamp : Drift::push_out;
-    step.elastic = scheme->choice("contacts", {"rigid", "elastic"}).value_or(0) == 1;
+    step.theta = scheme->number("theta");
+    step.drift = scheme->choice_or("drift", {"push-out", "clamp"}, 0) == 1 ? Drift::clamp : Drift::push_out;
+    step.elastic = scheme->choice_or("contacts", {"rigid", "elastic"}, 0) == 1;
     if (step.elastic && (moreau || step.theta.value_or(1) != 1))
         scheme->fault("contacts", "elastic contacts need the whole step at its end",
                       "use the scheme look-ahead with theta = 1, or contacts = \"rigid\"");
     // Wider, all bodies are neighbours of all others.
-    constexpr Wanted some_radii{"a number of radii from 0 to 1000", 0, false, 1000};
-    step.reach = scheme->number("reach", some_radii).value_or(step.reach);
-    step.detect.skin = scheme->number("skin", some_radii).value_or(step.detect.skin);
+    step.reach = scheme->number_or("reach", step.reach);
+    step.detect.skin = scheme->number_or("skin", step.detect.skin);
     scheme->finish();
 }
 
@@ -95,17 +93,15 @@ void read_stages(const Table& solver, bool strict, SolveSettings& settings) {
 
 void read_solver(const Table& root, StepOptions& step, std::string& name) {
     SolveSettings& settings = step.solve;
-    constexpr Wanted tolerance{"a positive number, at most 0.01; 1e-4 is usual", 0, true, loosest_tolerance};
     const auto solver = root.table("solver");
     if (!solver) return;
-    const auto law = solver->choice("law", {"coulomb", "coulomb-strict", "associated"}).value_or(0);
+    const auto law = solver->choice_or("law", {"coulomb", "coulomb-strict", "associated"}, 0);
     const bool associated = law == 2;
     settings.law = associated ? Law::associated : Law::coulomb;
     if (law == 1) settings.solver = BriefOptions::strict();
-    settings.goal.tolerance = solver->number("tolerance", tolerance).value_or(settings.goal.tolerance);
-    settings.goal.time_limit =
-        solver->number("max_seconds", want::duration).value_or(settings.goal.time_limit);
-    step.elastic_limit = solver->choice("forces", force_names).value_or(0) == 1;
+    settings.goal.tolerance = solver->number_or("tolerance", settings.goal.tolerance);
+    settings.goal.time_limit = solver->number_or("max_seconds", settings.goal.time_limit);
+    step.elastic_limit = solver->choice_or("forces", force_names, 0) == 1;
     if (const auto typed = solver->text("name")) {
         const NamedSolver* found = find_solver(*typed);
         if (found == nullptr) {
@@ -131,8 +127,8 @@ void read_domain(const Table& root, Domain<d>& domain) {
     const auto table = root.table("domain");
     if (!table) return;
     table->need("period", "the periods in m, 0 where there is none");
-    domain.lower = table->template vector<d>("lower", want::coordinates).value_or(Vec<d>::Zero());
-    domain.period = table->template vector<d>("period", want::lengths_or_zero).value_or(Vec<d>::Zero());
+    domain.lower = table->template vector<d>("lower").value_or(Vec<d>::Zero());
+    domain.period = table->template vector<d>("period").value_or(Vec<d>::Zero());
     table->finish();
 }
 
@@ -195,7 +191,8 @@ struct MaterialUse {
     }
 };
 
-/// The elastic limit shares forces out by stiffness: those of Hooke (N/m) and, in space, of Hertz (N/m^(3/2)) cannot be compared.
+/// The elastic limit shares forces out by stiffness: those of Hooke (N/m) and, in space, of Hertz (N/m^(3/2)) cannot be
+/// compared.
 template <int d>
 void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
     if (d == 2 || !(plan.options.step.elastic_limit || plan.output.elastic_limit)) return;
@@ -221,7 +218,8 @@ void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
     if (plan.output.elastic_limit) root.table("output")->fault("forces", what, cure);
 }
 
-/// A free body that is thicker than a period is long, so that it overlaps its own images wherever it is; -1 if there is none.
+/// A free body that is thicker than a period is long, so that it overlaps its own images wherever it is; -1 if there is
+/// none.
 template <int d>
 Index find_overlapping_itself(const Scene<d>& scene) {
     double shortest = std::numeric_limits<double>::infinity();
@@ -240,8 +238,7 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     RunPlan<d>& plan = reader.plan;
     plan.title = root.text("title").value_or(files.scene.stem().string());
     read_gravity(plan.scene, root);
-    reader.seed = static_cast<std::uint64_t>(
-        root.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+    reader.seed = static_cast<std::uint64_t>(root.integer_or("seed", 1));
     read_time(root, plan.options);
     read_scheme(root, plan.options.step);
     read_solver(root, plan.options.step, plan.solver);
@@ -272,6 +269,19 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
 
 }  // namespace
 
+SceneFiles open_scene(const std::filesystem::path& scene) {
+    SceneFiles files;
+    files.scene = scene;
+    try {
+        files.text = read_file(scene, most_scene_bytes, "give the path of a scene file (TOML)");
+    } catch (const Error& error) {
+        // The name stands before all faults of a scene anyway.
+        throw SceneError(scene,
+                         {{0, "", std::string(error.what()).substr(harmless(scene.string()).size() + 2)}});
+    }
+    return files;
+}
+
 AnyPlan read_scene(const std::filesystem::path& file, bool place) {
     SceneFiles files = open_scene(file);
     return read_scene(files, place);
@@ -282,7 +292,7 @@ AnyPlan read_scene(SceneFiles& files, bool place) {
     Faults faults(files.scene);
     const Table root(value, "", faults);
     root.need("dimension", "2 (the plane) or 3 (space)");
-    const auto dimension = root.integer("dimension", 2, 3);
+    const auto dimension = root.integer("dimension");
     if (!dimension) faults.throw_if_any();
     if (*dimension == 2) return read_plan<2>(root, faults, files, place);
     return read_plan<3>(root, faults, files, place);

@@ -33,25 +33,25 @@ Made<d> made_from(const Centred<d, S>& centred) {
 /// A ball is stored with radius 1, so that all balls are one shape; its radius is the size.
 template <int d>
 std::optional<Made<d>> read_ball(const Table& table) {
-    table.need("radius", want::length);
-    const auto radius = table.number("radius", want::length);
+    table.need("radius");
+    const auto radius = table.number("radius");
     if (!radius) return std::nullopt;
     return Made<d>{Ball<d>{1}, *radius, {}};
 }
 
 std::optional<Made<3>> read_capsule(const Table& table) {
-    table.need("radius", want::length);
-    table.need("length", want::length);
-    const auto radius = table.number("radius", want::length);
-    const auto length = table.number("length", want::length);
+    table.need("radius");
+    table.need("length");
+    const auto radius = table.number("radius");
+    const auto length = table.number("length");
     if (!radius || !length) return std::nullopt;
     return Made<3>{Capsule{*radius, 0.5 * *length}, 1, {}};
 }
 
 template <int d>
 std::optional<Made<d>> read_box(const Table& table) {
-    table.need("sides", want::lengths);
-    const auto sides = table.vector<d>("sides", want::lengths);
+    table.need("sides");
+    const auto sides = table.vector<d>("sides");
     if (!sides) return std::nullopt;
     if constexpr (d == 2) {
         return Made<2>{make_rectangle(0.5 * *sides), 1, {}};
@@ -62,19 +62,18 @@ std::optional<Made<d>> read_box(const Table& table) {
 
 template <int d>
 std::optional<Made<d>> read_ellipsoid(const Table& table) {
-    table.need("semi", want::lengths);
-    const auto semi = table.vector<d>("semi", want::lengths);
+    table.need("semi");
+    const auto semi = table.vector<d>("semi");
     if (!semi) return std::nullopt;
     return Made<d>{Ellipsoid<d>{*semi}, 1, {}};
 }
 
 std::optional<Made<3>> read_superellipsoid(const Table& table) {
     // The range in which the shape is smooth enough to be collided: see Superellipsoid.
-    constexpr Wanted exponents{"each from 0.2 to 1.8", 0.2, false, 1.8};
-    table.need("semi", want::lengths);
+    table.need("semi");
     table.need("exponents", "2 numbers from 0.2 to 1.8");
-    const auto semi = table.vector<3>("semi", want::lengths);
-    const auto e = table.vector<2>("exponents", exponents);
+    const auto semi = table.vector<3>("semi");
+    const auto e = table.vector<2>("exponents");
     if (!semi || !e) return std::nullopt;
     return Made<3>{Superellipsoid{*semi, (*e)[0], (*e)[1]}, 1, {}};
 }
@@ -82,7 +81,7 @@ std::optional<Made<3>> read_superellipsoid(const Table& table) {
 /// The file of the field `file`, scaled.
 std::optional<Surface<3>> read_surface_field(const Table& table, SceneFiles& files) {
     const auto name = table.text("file");
-    const double scale = table.number("scale", want::factor).value_or(1);
+    const double scale = table.number_or("scale", 1);
     if (!name) return std::nullopt;
     try {
         Surface<3> surface = read_surface(files.path_of(*name), files.read(*name));
@@ -102,7 +101,7 @@ std::optional<Made<3>> read_polyhedron(const Table& table, SceneFiles& files) {
         return std::nullopt;
     }
     if (by_points) {
-        const auto points = table.points<3>("points", want::coordinates);
+        const auto points = table.points<3>("points");
         if (!points) return std::nullopt;
         return made_from(make_polyhedron(*points));
     }
@@ -113,7 +112,7 @@ std::optional<Made<3>> read_polyhedron(const Table& table, SceneFiles& files) {
 
 std::optional<Made<2>> read_polygon(const Table& table) {
     table.need("points", "a list of points [[x, y], ...]");
-    const auto points = table.points<2>("points", want::coordinates);
+    const auto points = table.points<2>("points");
     if (!points) return std::nullopt;
     return made_from(make_polygon(*points));
 }
@@ -128,18 +127,18 @@ std::optional<Made<3>> read_mesh(const Table& table, SceneFiles& files) {
 std::optional<Made<3>> read_drum(const Table& table) {
     const std::size_t before = table.faults();
     DrumPlan plan;
-    table.need("radius", want::length);
-    table.need("length", want::length);
-    plan.radius = table.number("radius", want::length).value_or(1);
-    plan.length = table.number("length", want::length).value_or(1);
-    plan.segments = static_cast<int>(table.integer("segments", 3, 10'000).value_or(plan.segments));
+    table.need("radius");
+    table.need("length");
+    plan.radius = table.number_or("radius", 1);
+    plan.length = table.number_or("length", 1);
+    plan.segments = static_cast<int>(table.integer_or("segments", plan.segments));
     plan.caps = table.flag("caps").value_or(true);
     if (const auto lifters = table.table("lifters")) {
         lifters->need("count", "how many there are");
-        lifters->need("height", want::length);
-        plan.lifters = static_cast<int>(lifters->integer("count", 0, 1000).value_or(0));
-        plan.lifter_height = lifters->number("height", want::length).value_or(0);
-        plan.lifter_width = lifters->number("width", want::length).value_or(plan.lifter_height);
+        lifters->need("height");
+        plan.lifters = static_cast<int>(lifters->integer_or("count", 0));
+        plan.lifter_height = lifters->number_or("height", 0);
+        plan.lifter_width = lifters->number_or("width", plan.lifter_height);
         lifters->finish();
     }
     if (table.faults() != before) return std::nullopt;
@@ -149,15 +148,15 @@ std::optional<Made<3>> read_drum(const Table& table) {
 std::optional<Made<3>> read_hopper(const Table& table) {
     const std::size_t before = table.faults();
     HopperPlan plan;
-    for (const char* key : {"radius", "outlet", "height"}) table.need(key, want::length);
-    plan.radius = table.number("radius", want::length).value_or(1);
-    plan.outlet = table.number("outlet", want::length).value_or(0.1);
-    plan.height = table.number("height", want::length).value_or(1);
-    plan.rise = table.number("rise", want::length_or_zero).value_or(0);
-    plan.pyramid = table.choice("form", {"cone", "pyramid"}).value_or(0) == 1;
+    for (const char* key : {"radius", "outlet", "height"}) table.need(key);
+    plan.radius = table.number_or("radius", 1);
+    plan.outlet = table.number_or("outlet", 0.1);
+    plan.height = table.number_or("height", 1);
+    plan.rise = table.number_or("rise", 0);
+    plan.pyramid = table.choice_or("form", {"cone", "pyramid"}, 0) == 1;
     if (plan.pyramid && table.has("segments"))
         table.fault("segments", "a pyramid has four sides", "leave it out, or set form = \"cone\"");
-    plan.segments = static_cast<int>(table.integer("segments", 3, 10'000).value_or(plan.segments));
+    plan.segments = static_cast<int>(table.integer_or("segments", plan.segments));
     if (table.faults() != before) return std::nullopt;
     return Made<3>{make_hopper(plan), 1, {}};
 }
@@ -169,15 +168,14 @@ struct RandomGrain {
     int count = 50;
 };
 
-std::optional<RandomGrain> read_random_grain(const Table& table, int least_vertices, int default_vertices) {
+std::optional<RandomGrain> read_random_grain(const Table& table, int default_vertices) {
     const std::size_t before = table.faults();
     RandomGrain grain;
-    table.need("radius", want::length);
-    grain.radius = table.number("radius", want::length).value_or(1);
-    grain.vertices =
-        static_cast<int>(table.integer("vertices", least_vertices, 200).value_or(default_vertices));
-    grain.roundness = table.number("roundness", want::fraction).value_or(grain.roundness);
-    grain.count = static_cast<int>(table.integer("count", 1, 100'000).value_or(grain.count));
+    table.need("radius");
+    grain.radius = table.number_or("radius", 1);
+    grain.vertices = static_cast<int>(table.integer_or("vertices", default_vertices));
+    grain.roundness = table.number_or("roundness", grain.roundness);
+    grain.count = static_cast<int>(table.integer_or("count", grain.count));
     if (table.faults() != before) return std::nullopt;
     return grain;
 }
@@ -198,8 +196,9 @@ Vec<d> even_direction(int i, int n) {
 Centred<2, Polygon> hull(const std::vector<Vec<2>>& points) { return make_polygon(points); }
 Centred<3, Polyhedron> hull(const std::vector<Vec<3>>& points) { return make_polyhedron(points); }
 
-/// Even points, pushed about by up to the distance of neighbours and inwards by up to half: the less round, the farther. The hull
-/// leaves out those that fall inside. Scaled so that the farthest vertex is at `radius` from the centre.
+/// Even points, pushed about by up to the distance of neighbours and inwards by up to half: the less round, the
+/// farther. The hull leaves out those that fall inside. Scaled so that the farthest vertex is at `radius` from the
+/// centre.
 template <int d>
 Made<d> random_grain(const RandomGrain& grain, const Random& random, std::uint64_t variant) {
     const double rough = 1 - grain.roundness;
@@ -224,7 +223,7 @@ Made<d> random_grain(const RandomGrain& grain, const Random& random, std::uint64
 
 template <int d>
 std::vector<Made<d>> read_random_grains(const Table& table, const Random& random) {
-    const auto grain = read_random_grain(table, d == 2 ? 3 : 4, d == 2 ? 8 : 20);
+    const auto grain = read_random_grain(table, d == 2 ? 8 : 20);
     std::vector<Made<d>> all;
     if (!grain) return all;
     for (int k = 0; k < grain->count; ++k)

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 
@@ -75,13 +76,6 @@ std::string shown(const Value& value) {
     return "a date or time";
 }
 
-/// Letters to change; a part of a name that is long enough to mean something counts as one mistake.
-std::size_t unlikeness(std::string_view typed, std::string_view name) {
-    if (typed.size() > 100) return typed.size();  // no name is like it, and to compare would take long
-    const bool part = typed.size() >= 3 && name.find(typed) != std::string_view::npos;
-    return part && typed != name ? 1 : edit_distance(typed, name);
-}
-
 std::string counted(std::size_t size) {
     return size == 0 ? std::string("a list of numbers") : fmt::format("{} numbers", size);
 }
@@ -146,14 +140,24 @@ void Faults::throw_if_any() const {
     throw SceneError(file_, std::move(told));
 }
 
-bool Wanted::accepts(double x) const {
-    return std::isfinite(x) && (above ? x > least : x >= least) && x <= most && !is_beyond(x);
-}
+namespace {
 
-bool Wanted::is_beyond(double x) const {
-    if (!std::isfinite(x) || (above ? x <= least : x < least) || x > most) return false;
-    return std::abs(x) > huge || (least >= 0 && x != 0 && x < tiny);
-}
+/// A range of whole numbers, exact at its ends.
+struct Wholes {
+    explicit Wholes(const Wanted& range)
+        : least(static_cast<std::int64_t>(range.least)),
+          most(range.most < 9e18 ? static_cast<std::int64_t>(range.most)
+                                 : std::numeric_limits<std::int64_t>::max()) {}
+    std::int64_t least, most;
+
+    [[nodiscard]] bool accept(std::int64_t x) const { return x >= least && x <= most; }
+    [[nodiscard]] std::string words() const {
+        return most < std::numeric_limits<std::int64_t>::max() ? fmt::format("from {} to {}", least, most)
+                                                               : fmt::format("from {} on", least);
+    }
+};
+
+}  // namespace
 
 Table::Table(const Value& value, std::string path, Faults& faults)
     : value_(&value), path_(std::move(path)), faults_(&faults), text_(find_table_text(path_)) {}
@@ -189,6 +193,29 @@ const Value* Table::value(std::string_view key) const {
     return value_->find(key);
 }
 
+const Wanted& Table::range(std::string_view key) const {
+    static const Wanted anything{"a number"};  // where the register lacks the field, which value() notes
+    const FieldText* field = text_ == nullptr ? nullptr : find_field_text(*text_, kind(), key);
+    return field == nullptr ? anything : field->range;
+}
+
+void Table::note_default(std::string_view key, double taken) const {
+    const FieldText* field = text_ == nullptr ? nullptr : find_field_text(*text_, kind(), key);
+    if (field == nullptr) return;
+    double stated = 0;
+    const std::string_view text = field->fallback;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), stated);
+    const bool number = read.ec == std::errc() && read.ptr == text.data() + text.size();
+    if (number && stated != taken) note_wrong_default(path_, key, text, fmt::format("{}", taken));
+}
+
+void Table::note_default(std::string_view key, std::string_view taken) const {
+    const FieldText* field = text_ == nullptr ? nullptr : find_field_text(*text_, kind(), key);
+    if (field == nullptr || !field->fallback.starts_with('"')) return;
+    const std::string words = fmt::format("\"{}\"", taken);
+    if (field->fallback != words) note_wrong_default(path_, key, field->fallback, words);
+}
+
 bool Table::has(std::string_view key) const { return value(key) != nullptr; }
 
 bool Table::is(std::string_view key, Value::Kind kind) const {
@@ -210,15 +237,15 @@ std::optional<double> Table::number(std::string_view key, const Wanted& wanted) 
     return std::nullopt;
 }
 
-std::optional<std::int64_t> Table::integer(std::string_view key, std::int64_t least,
-                                           std::int64_t most) const {
+std::optional<std::int64_t> Table::integer(std::string_view key) const {
     const Value* found = value(key);
     if (found == nullptr) return std::nullopt;
-    if (found->whole && found->integer >= least && found->integer <= most) return found->integer;
+    const Wholes wholes(range(key));
+    if (found->whole && wholes.accept(found->integer)) return found->integer;
     const bool point =
         found->kind == Value::Kind::number && !found->whole && found->number == std::floor(found->number);
     fault(key, shown(*found) + (point ? ".0" : ""),
-          fmt::format("give a whole number from {} to {}{}", least, most, point ? ", without a point" : ""));
+          fmt::format("give a whole number {}{}", wholes.words(), point ? ", without a point" : ""));
     return std::nullopt;
 }
 
@@ -234,25 +261,24 @@ bool Table::all_accepted(std::string_view key, const Value& list, const Wanted& 
     return good;
 }
 
-std::optional<std::vector<double>> Table::numbers(std::string_view key, const Wanted& wanted,
-                                                  std::size_t size) const {
+std::optional<std::vector<double>> Table::numbers(std::string_view key, std::size_t size) const {
     const Value* found = value(key);
-    if (found == nullptr || !all_accepted(key, *found, wanted, size)) return std::nullopt;
+    if (found == nullptr || !all_accepted(key, *found, range(key), size)) return std::nullopt;
     std::vector<double> answer;
     for (const Value& item : found->items) answer.push_back(item.number);
     return answer;
 }
 
-std::optional<std::vector<std::int64_t>> Table::integers(std::string_view key, std::int64_t least,
-                                                         std::int64_t most, std::size_t size) const {
+std::optional<std::vector<std::int64_t>> Table::integers(std::string_view key, std::size_t size) const {
     const Value* found = value(key);
     if (found == nullptr) return std::nullopt;
+    const Wholes wholes(range(key));
     std::vector<std::int64_t> answer;
     for (const Value& item : found->items) {
-        if (item.whole && item.integer >= least && item.integer <= most) answer.push_back(item.integer);
+        if (item.whole && wholes.accept(item.integer)) answer.push_back(item.integer);
     }
     if (answer.size() == size && found->items.size() == size) return answer;
-    fault(key, shown(*found), fmt::format("give {} whole numbers from {} to {}", size, least, most));
+    fault(key, shown(*found), fmt::format("give {} whole numbers {}", size, wholes.words()));
     return std::nullopt;
 }
 
@@ -385,23 +411,6 @@ Value read_toml(const std::filesystem::path& file, std::string_view text) {
         throw SceneError(file,
                          {{line, "", fmt::format("{}; write it as TOML (toml.io)", error.description())}});
     }
-}
-
-std::string nearest_name(std::string_view typed, std::span<const std::string> names) {
-    const auto nearer = [&](const std::string& a, const std::string& b) {
-        return unlikeness(typed, a) < unlikeness(typed, b);
-    };
-    const auto nearest = std::min_element(names.begin(), names.end(), nearer);
-    return nearest == names.end() ? std::string() : *nearest;
-}
-
-std::string suggestion(std::string_view typed, std::span<const std::string> names) {
-    if (names.empty()) return "leave it out";
-    const std::string nearest = nearest_name(typed, names);
-    // A word of which half is wrong was not meant to be the other, unless it is as short as two letters.
-    if (!typed.empty() && 2 * unlikeness(typed, nearest) < std::max(typed.size(), std::size_t{3}))
-        return fmt::format("did you mean '{}'?", nearest);
-    return fmt::format("use {}{}", names.size() == 1 ? "" : "one of ", fmt::join(names, ", "));
 }
 
 }  // namespace drystone

@@ -18,7 +18,8 @@ struct StartOverlap {
 template <int d>
 std::vector<StartOverlap> start_overlaps(const RunPlan<d>& plan, std::size_t& contacts);
 
-/// In the order of the file's lines. `file`: the file that the plan was read from, for lines and for names that nobody uses.
+/// In the order of the file's lines. `file`: the file that the plan was read from, for lines and for names that nobody
+/// uses.
 template <int d>
 std::vector<SceneFault> warnings_of(const RunPlan<d>& plan, const Value& file,
                                     const std::vector<StartOverlap>& overlaps);

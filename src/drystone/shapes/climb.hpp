@@ -5,8 +5,8 @@
 
 namespace drystone {
 
-/// The corner farthest in a direction, by way of the edges from `start`: every corner that is not the farthest has an edge that leads farther.
-/// `Hull` has the members vertices, edges, vertex_edge_start and vertex_edges of Polyhedron.
+/// The corner farthest in a direction, by way of the edges from `start`: every corner that is not the farthest has an
+/// edge that leads farther. `Hull` has the members vertices, edges, vertex_edge_start and vertex_edges of Polyhedron.
 template <class Hull>
 Index climb_to_farthest(const Hull& hull, const Vec<3>& direction, Index start) {
     Index best = start;

@@ -89,8 +89,8 @@ Index farthest(const std::vector<Vec<d>>& points, const Vec<d>& direction) {
     return best;
 }
 
-/// Climbs from the same vertex always, so that the answer depends on nothing but the arguments. Trying all is faster for
-/// few vertices.
+/// Climbs from the same vertex always, so that the answer depends on nothing but the arguments. Trying all is faster
+/// for few vertices.
 Vec<3> support_of(const Polyhedron& p, const Vec<3>& direction) {
     if (p.vertices.size() <= 64) return p.vertices[farthest<3>(p.vertices, direction)];
     return p.vertices[climb_to_farthest(p, direction, 0)];

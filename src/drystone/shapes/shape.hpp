@@ -86,8 +86,8 @@ struct TriangleMesh {
     /// Bounding-volume tree in preorder; leaf: count > 0 triangles tree_order[first ..).
     struct Node {
         Bounds<3> bounds;
-        Index first, count;  ///< leaf: triangles; inner: first = index of the right child (the left one
-                             ///< follows its parent)
+        /// leaf: triangles; inner: first = index of the right child (the left one follows its parent)
+        Index first, count;
     };
     std::vector<Node> tree;
     std::vector<Index> tree_order;

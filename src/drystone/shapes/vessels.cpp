@@ -28,8 +28,8 @@ std::vector<Vec<2>> drum_section(const DrumPlan& plan) {
             loop.push_back(polar(plan.radius, full_turn * k / plan.segments));
         return loop;
     }
-    // Between two ridges the wall has as many parts as come nearest to the wanted ones. Half the angle at the top keeps all of the
-    // section in sight of its middle, so that the caps can be fans.
+    // Between two ridges the wall has as many parts as come nearest to the wanted ones. Half the angle at the top keeps
+    // all of the section in sight of its middle, so that the caps can be fans.
     const int parts =
         std::max(1, static_cast<int>(std::lround(static_cast<double>(plan.segments) / plan.lifters)));
     const double pitch = full_turn / plan.lifters, wall = pitch - 2 * half;

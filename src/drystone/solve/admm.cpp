@@ -13,8 +13,8 @@ namespace drystone {
 
 namespace {
 
-/// The step in y, told by x = Hw y alone, so that masses that couple bodies need no y. In scaled variables, with the system
-/// (Q + 1/gamma) q = t / gamma:   Hw y = (t - q) / gamma,   t = r - gamma (c - u).
+/// The step in y, told by x = Hw y alone, so that masses that couple bodies need no y. In scaled variables, with the
+/// system (Q + 1/gamma) q = t / gamma:   Hw y = (t - q) / gamma,   t = r - gamma (c - u).
 class VelocityStep {
 public:
     explicit VelocityStep(const ScaledDual& dual)
@@ -73,13 +73,15 @@ SolveReport admm(const Delassus& W, Law law, const AdmmOptions& o, const Goal& g
         step(t, x);
         // Over-relaxation mixes the new Hw y + c with the old u.
         x = o.relaxation * (x + dual.c()) + (1 - o.relaxation) * u;
-        // What must lie in K* under the exact law is the velocity plus its shift, taken from the newest x; u is kept without it.
+        // What must lie in K* under the exact law is the velocity plus its shift, taken from the newest x; u is kept
+        // without it.
         q = x - dual.c();
         dual.gradient(q, law, g);  // x + s(x) n
         next = lambda - gamma * g;
         dual.project(next);
         u_next = x + (next - lambda) / gamma;
-        // Primal residual: Hw y + c - u = (lambda - lambda') / gamma; dual residual: gamma Hw^T (u' - u), here measured by Gamma.
+        // Primal residual: Hw y + c - u = (lambda - lambda') / gamma; dual residual: gamma Hw^T (u' - u), here measured
+        // by Gamma.
         d = next - lambda;
         const double primal = std::sqrt(W.dot(d, d)) / std::sqrt(gamma);
         d = u_next - u;

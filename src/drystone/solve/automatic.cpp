@@ -71,7 +71,8 @@ public:
         return run([&](const Goal& g, Vector& x) { return gauss_seidel(W_, law, options, g, x); }, start);
     }
 
-    /// Runs a solver of the convex law with the shift frozen at `shift` from the best iterate; true when the work is over.
+    /// Runs a solver of the convex law with the shift frozen at `shift` from the best iterate; true when the work is
+    /// over.
     template <class Solver>
     bool run_frozen(Solver&& solver, Vector shift) {
         ScratchVector x(W_.rooms(), best());
@@ -171,8 +172,8 @@ int sweeps_for(const Delassus& W, double visits, int least) {
     return std::max(least, static_cast<int>(std::min(1e5, visits / blocks)));
 }
 
-/// The interior point for the associated law, with the shift that guarded_shift makes of x if it is to be `guarded`. On ranks all of them solve all of
-/// it, alike.
+/// The interior point for the associated law, with the shift that guarded_shift makes of x if it is to be `guarded`. On
+/// ranks all of them solve all of it, alike.
 SolveReport by_factors(const Delassus& W, bool guarded, const Goal& goal, Vector& x) {
     if (W.exchange() != nullptr) {
         const WholeProblem whole = W.exchange()->whole(x);
@@ -216,8 +217,8 @@ public:
             // from any
             &S::momentum, &S::proof, &S::interior_point, &S::anderson, &S::short_cycles,
             &S::momentum_from_centre, &S::newton_from_best, &S::newton_from_centre,
-            // slow and sure, where they cost little. Sweeps first: the sums of a factorisation, and with them what becomes of a fixed point that hardly
-            // converges, differ from processor to processor
+            // slow and sure, where they cost little. Sweeps first: the sums of a factorisation, and with them what
+            // becomes of a fixed point that hardly converges, differ from processor to processor
             &S::cadoux_by_sweeps, &S::cadoux_by_factors, &S::alternating_directions, &S::plain};
         for (const auto stage : list)
             if ((this->*stage)()) break;
@@ -382,7 +383,8 @@ public:
     }
 
 private:
-    /// Those for the law. A frozen shift may open what slides by more than a bond bears: where there are bonds it comes last of all sweeps.
+    /// Those for the law. A frozen shift may open what slides by more than a bond bears: where there are bonds it comes
+    /// last of all sweeps.
     [[nodiscard]] StageList in_order() const {
         StageList list, later;
         for (const BriefStage stage : options_.stages) {
@@ -436,8 +438,8 @@ private:
         return false;
     }
 
-    /// Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Where the guarded law follows, both are given up as soon as the goal
-    /// is out of reach.
+    /// Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Where the guarded law
+    /// follows, both are given up as soon as the goal is out of reach.
     [[nodiscard]] GaussSeidelOptions hurried(GaussSeidelOptions gs, int sweeps) const {
         constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
         if (law_ == Law::associated || bonded_ || !options_.guarded()) return gs;

@@ -1,4 +1,5 @@
-// `auto`: lists of stages, tried one after the other until the referee is satisfied. One for problems by themselves, one for time steps.
+// `auto`: lists of stages, tried one after the other until the referee is satisfied. One for problems by themselves,
+// one for time steps.
 #pragma once
 
 #include "drystone/solve/report.hpp"
@@ -12,15 +13,20 @@
 namespace drystone {
 
 /// For a problem by itself: picks a solver and falls back on others when it stalls; the report says which and why.
-///   exact law:       from a start that was given, sweeps with momentum, then by Anderson's method, then Newton; Gauss-Seidel with
-///                    momentum; by Anderson's method from where that stalled, if it has not been tried; with momentum in shorter
-///                    cycles, and from the centred solution of the associated law (interior point); Newton from the best of
+///   exact law:       from a start that was given, sweeps with momentum, then by Anderson's method, then Newton;
+///   Gauss-Seidel with
+///                    momentum; by Anderson's method from where that stalled, if it has not been tried; with momentum
+///                    in shorter
+///                    cycles, and from the centred solution of the associated law (interior point); Newton from the
+///                    best of
 ///                    these; then, for small problems, the slow and sure.
 ///   associated law:  Gauss-Seidel with momentum; then the interior point.
 struct AutoOptions {
-    /// Sweeps with momentum, and by Anderson's method, from a start that is near a solution: of a step, that of the one before.
+    /// Sweeps with momentum, and by Anderson's method, from a start that is near a solution: of a step, that of the one
+    /// before.
     int warm_sweeps = 100, secant_sweeps = 1200;
-    /// Visits of blocks (sweeps times blocks) that the first stage may spend before it gives way, where the second stage can run.
+    /// Visits of blocks (sweeps times blocks) that the first stage may spend before it gives way, where the second
+    /// stage can run.
     double first_stage_visits = 2e7;
     int first_stage_sweeps = 3000;  ///< at least so many, whatever the size
     Index small_problem = 1000;     ///< blocks up to which everything is tried: each try takes seconds
@@ -65,7 +71,8 @@ struct StageList {
     [[nodiscard]] bool has(BriefStage s) const { return std::find(begin(), end(), s) != end(); }
 };
 
-/// For a time step: bounded in sweeps, the same bits whatever solves, and nearly always an answer that the referee confirms.
+/// For a time step: bounded in sweeps, the same bits whatever solves, and nearly always an answer that the referee
+/// confirms.
 struct BriefOptions {
     using enum BriefStage;
     /// Those of the law are tried in this order. Where contacts bear pulls, frozen shifts come after all other sweeps.
@@ -82,13 +89,14 @@ struct BriefOptions {
         return stages.has(frozen_shift) || stages.has(frozen_shift_interior_point);
     }
 
-    /// At most so many sweeps with momentum under the exact law, and by Anderson's method, where a frozen shift follows.
+    /// At most so many sweeps with momentum under the exact law, and by Anderson's method, where a frozen shift
+    /// follows.
     int exact_sweeps = 150, secant_sweeps = 60;
     double most_visits = 1e7;   ///< visits of blocks that every other stage may spend
     int least_sweeps = 3000;    ///< but at least so many sweeps, whatever the size
     Index small_problem = 200;  ///< blocks
-    Index largest_factorisation =
-        3000;  ///< blocks up to which the interior point is tried: seconds at this size
+    /// blocks up to which the interior point is tried: seconds at this size
+    Index largest_factorisation = 3000;
 };
 
 SolveReport solve_auto(const Delassus& W, Law law, const AutoOptions& options, const Goal& goal,

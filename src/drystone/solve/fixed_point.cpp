@@ -40,7 +40,8 @@ void freeze_discs(const Vector& radius, ConeProblem& p) {
     }
 }
 
-/// Outer passes are few and dear: a dozen in a row that do not lower the best residual by a tenth will not lead anywhere.
+/// Outer passes are few and dear: a dozen in a row that do not lower the best residual by a tenth will not lead
+/// anywhere.
 class Progress {
 public:
     bool stalled(double residual) {
@@ -70,8 +71,8 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
                      "the fixed point is for the exact law; the associated law needs one convex solve");
         return monitor.finish(name, r);
     }
-    ConeProblem
-        frozen;  // Haslinger: the same matrices, other cones; their scales do not depend on the radius
+    // Haslinger: the same matrices, other cones; their scales do not depend on the radius
+    ConeProblem frozen;
     std::optional<Delassus> tresca;
     if (!cadoux) {
         for (Index i = 0; i < p.blocks(); ++i) {
@@ -125,7 +126,8 @@ SolveReport fixed_point(const Delassus& W, Law law, const FixedPointOptions& o, 
         iterations += std::max(1, report.iterations);
         last_inner = report.solver;
         W.velocity(r, u);
-        // Impulses that grow without end make every residual relative to them small: "solved" must first stand this test.
+        // Impulses that grow without end make every residual relative to them small: "solved" must first stand this
+        // test.
         const bool grown = r.lpNorm<Eigen::Infinity>() > 1e3 * first_size;
         if ((report.status == Status::infeasible || grown) && !proof_tried) {
             proof_tried = true;

@@ -17,8 +17,8 @@ namespace drystone {
 
 namespace {
 
-/// A sweep with its bookkeeping, and the linear operations on the kernel's state that acceleration needs. The state is (r, z):
-/// z = Hw^T r is linear in r, so any combination of states is a state and costs no product with H.
+/// A sweep with its bookkeeping, and the linear operations on the kernel's state that acceleration needs. The state is
+/// (r, z): z = Hw^T r is linear in r, so any combination of states is a state and costs no product with H.
 template <class Kernel>
 class Sweeper {
 public:
@@ -29,7 +29,8 @@ public:
         if (sleep_.sweeps > 0) sleep_.left.assign(W.problem().blocks(), 0);
     }
 
-    /// The next sweep begins with r + beta (r - before), and likewise z; `before` is then what was. Nothing may change the state in between.
+    /// The next sweep begins with r + beta (r - before), and likewise z; `before` is then what was. Nothing may change
+    /// the state in between.
     void push(double beta, Vector& before_r, Vector& before_z) {
         beta_ = beta;
         pushed_r_ = &before_r;
@@ -70,7 +71,8 @@ private:
     ScratchArray<SweepSums> partial_;
 };
 
-/// Looks at the iterate for the monitor: by the sweeps' own numbers where the kernel can, else in the problem's order with u computed afresh.
+/// Looks at the iterate for the monitor: by the sweeps' own numbers where the kernel can, else in the problem's order
+/// with u computed afresh.
 template <class Kernel>
 class Look {
 public:
@@ -181,12 +183,13 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     }
 }
 
-/// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few sweeps with light momentum make their
-/// residual two to five times smaller, and slow modes, which are what takes long, are not touched by these. So where an iterate comes near the
-/// goal a smoothed copy of it is looked at, and if that misses the momentum goes on as if nothing had happened.
+/// Momentum for the convex laws: one long cycle whose weight stays below 1. Its iterates are rough: a few sweeps with
+/// light momentum make their residual two to five times smaller, and slow modes, which are what takes long, are not
+/// touched by these. So where an iterate comes near the goal a smoothed copy of it is looked at, and if that misses the
+/// momentum goes on as if nothing had happened.
 ///
-/// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate with less weight, in the
-/// end with none, and plain sweeps descend.
+/// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate
+/// with less weight, in the end with none, and plain sweeps descend.
 template <class Kernel>
 void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
                      const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
@@ -200,7 +203,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
     ScratchVector previous_r(W.rooms(), kernel.r), previous_z(W.rooms(), kernel.z);
     ScratchVector best_r(W.rooms(), kernel.r), best_z(W.rooms(), kernel.z);
     double best = look.residual();
-    // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept swinging: it pays for tight goals.
+    // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept
+    // swinging: it pays for tight goals.
     double lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
     const auto push = [&](NesterovWeights& weights, Vector& before_r, Vector& before_z) {
         const double beta = std::min(std::max(0.0, 1 - lightness), weights.next());
@@ -261,8 +265,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
     }
 }
 
-/// Nonsmooth nonlinear conjugate gradients (Silcowitz, Niebe & Erleben 2010) with the sweep as the map: the sweep's step is taken
-/// for minus the gradient.
+/// Nonsmooth nonlinear conjugate gradients (Silcowitz, Niebe & Erleben 2010) with the sweep as the map: the sweep's
+/// step is taken for minus the gradient.
 template <class Kernel>
 void conjugate(Kernel& kernel, Sweeper<Kernel>& sweeper, const GaussSeidelOptions& options,
                Look<Kernel>& look) {
@@ -363,8 +367,8 @@ SolveReport iterate(Kernel& kernel, const Delassus& W, Law law, const GaussSeide
     return monitor.finish(names[static_cast<int>(options.acceleration)], r);
 }
 
-/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks, at the impulses r. What it packs blocks into is kept with
-/// W, for the next call.
+/// Calls f with the kernel that the options ask for, or the fastest that fits the blocks of all ranks, at the impulses
+/// r. What it packs blocks into is kept with W, for the next call.
 template <class F>
 auto with_kernel(const Delassus& W, Law law, const GaussSeidelOptions& options, const Tiling& tiling,
                  const Vector& r, F&& f) {

@@ -23,8 +23,9 @@ Cone recession_cone(const Cone& cone, Law law) {
 
 namespace {
 
-/// Takes out of a block's impulse what its compliance C would answer: the part of a proof can only be in rows with C = 0.
-/// Without a normal impulse there is none in groups of finite coefficient either, or the projection would bring it back.
+/// Takes out of a block's impulse what its compliance C would answer: the part of a proof can only be in rows with C =
+/// 0. Without a normal impulse there is none in groups of finite coefficient either, or the projection would bring it
+/// back.
 void leave_out_compliant(const Cone& cone, const double* C, double* r) {
     for (int c = 0; c < cone.dim; ++c) {
         if (C[c] > 0) r[c] = 0;

@@ -39,8 +39,8 @@ void add_cone(ConicForm& form, SmallCone cone) {
     form.cones.push_back(cone);
 }
 
-/// Rows are measured in the energy norm (root of stiffness, torques by length): then all cones are commensurate, which the
-/// iteration itself does not ask for but its first point and its centring do.
+/// Rows are measured in the energy norm (root of stiffness, torques by length): then all cones are commensurate, which
+/// the iteration itself does not ask for but its first point and its centring do.
 ConicForm make_form(const Delassus& W) {
     const ConeProblem& p = W.problem();
     ConicForm form;
@@ -134,11 +134,11 @@ bool make_scaling(const double* s, const double* z, int n, Scaling& v) {
     return std::isfinite(v.eta) && v.eta > 0;
 }
 
-/// Moves a scaling from lambda to the pair V s, V^-1 z, where s and z are near lambda, and lambda with it. Near a solution s and z
-/// themselves lie on the boundary to more digits than a double has; their scaled forms never do. So V and lambda are the
-/// state of the iteration and s, z are computed from them, not the other way round. With scalings as Lorentz boosts
-/// B(w), B(w) B(w') = B(w'') R: the new w is B(w) w', and R is the Wigner rotation of the plane of w and w',
-/// tan(angle / 2) = |w_1 x w'_1| / ((1 + w_0)(1 + w'_0) + w_1.w'_1), written as a Cayley transform.
+/// Moves a scaling from lambda to the pair V s, V^-1 z, where s and z are near lambda, and lambda with it. Near a
+/// solution s and z themselves lie on the boundary to more digits than a double has; their scaled forms never do. So V
+/// and lambda are the state of the iteration and s, z are computed from them, not the other way round. With scalings as
+/// Lorentz boosts B(w), B(w) B(w') = B(w'') R: the new w is B(w) w', and R is the Wigner rotation of the plane of w and
+/// w', tan(angle / 2) = |w_1 x w'_1| / ((1 + w_0)(1 + w'_0) + w_1.w'_1), written as a Cayley transform.
 bool update_scaling(const double* s, const double* z, int n, Scaling& v, double* lambda) {
     Scaling next;
     if (!make_scaling(s, z, n, next)) return false;
@@ -286,8 +286,8 @@ bool InteriorPoint::scale_all() {
     return true;
 }
 
-/// F with F F^T = (A^T V^-2 A)^-1, block by block. Eliminating the groups first leaves for the normal component the sum of
-/// axis^2 / (V^2)_00, all positive, so nothing cancels however flat a cone has become:
+/// F with F F^T = (A^T V^-2 A)^-1, block by block. Eliminating the groups first leaves for the normal component the sum
+/// of axis^2 / (V^2)_00, all positive, so nothing cancels however flat a cone has become:
 ///     F = (1/root, 0; -g/root, B^-1/2),   B = V^-2 on the group,  g = B^-1 (V^-2)_10.
 void InteriorPoint::fill_F() {
     const ConeProblem& p = W_.problem();
@@ -346,7 +346,8 @@ bool InteriorPoint::start(Vector& r) {
     multiply_A(r, s_);
     for (const SmallCone& c : form_.cones) s_[c.start] += c.offset;
     z_ = -s_;
-    // Size of the problem: the energy of what has to be corrected, per cone. It keeps a start on the boundary away from it.
+    // Size of the problem: the energy of what has to be corrected, per cone. It keeps a start on the boundary away from
+    // it.
     const double size = std::max(std::sqrt(dot_cones(s_, s_) / std::max<std::size_t>(1, form_.cones.size())),
                                  std::numeric_limits<double>::min());
     for (Vector* x : {&s_, &z_}) {
@@ -449,8 +450,8 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
         }
         if (check(monitor, iteration, r)) return;
         const double gap = dot_cones(lambda_, lambda_) / count;
-        // Of this run: a good warm start is not to be measured against. The gap too, because a contact where nothing is at stake is judged
-        // by its own impulse, and stays as wrong as it was until that is all but gone.
+        // Of this run: a good warm start is not to be measured against. The gap too, because a contact where nothing is
+        // at stake is judged by its own impulse, and stays as wrong as it was until that is all but gone.
         if (monitor.residual() < 0.5 * improved || gap < 0.1 * narrowed) {
             improved = std::min(improved, monitor.residual());
             narrowed = std::min(narrowed, gap);
@@ -471,9 +472,9 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
         direction();
         const double reach = std::min(1.0, longest_step());
         const double sigma = std::pow(1 - reach, 3);
-        // Correctors: aim at (lambda + ds) o (lambda + dz) = sigma gap e with ds o dz from the direction before. One is Mehrotra's;
-        // more cost a solve each and bring the pair nearer to the central path, across the cone above all: off it s and z
-        // make an angle of the root of the gap, and the impulses are wrong by that much.
+        // Correctors: aim at (lambda + ds) o (lambda + dz) = sigma gap e with ds o dz from the direction before. One is
+        // Mehrotra's; more cost a solve each and bring the pair nearer to the central path, across the cone above all:
+        // off it s and z make an angle of the root of the gap, and the impulses are wrong by that much.
         double reached = 0;
         for (int corrector = 0; corrector < std::max(1, options_.correctors); ++corrector) {
             each([&](const SmallCone& c, const Scaling&) {

@@ -12,8 +12,8 @@ namespace drystone {
 class Monitor {
 public:
     /// Iterations stop as stalled when the best residual fell by less than 1 part in 20 while the iterations doubled,
-    /// but never before `patience` iterations. With a `horizon` also when, at the pace of the last doubling (a power of their number), the goal
-    /// would be met only beyond so many; looked at from a sixth of it on.
+    /// but never before `patience` iterations. With a `horizon` also when, at the pace of the last doubling (a power of
+    /// their number), the goal would be met only beyond so many; looked at from a sixth of it on.
     Monitor(const Delassus& W, Law law, const Goal& goal, int max_iterations, int patience = 1000,
             int horizon = 0);
 

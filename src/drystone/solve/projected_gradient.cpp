@@ -35,7 +35,8 @@ public:
           r_(dual.c().size()),
           u_(dual.c().size()) {}
 
-    /// Looks at x with q = Q x; true if the iteration must end. The first and every check_every-th are shown to the monitor.
+    /// Looks at x with q = Q x; true if the iteration must end. The first and every check_every-th are shown to the
+    /// monitor.
     bool look(int iteration, const Vector& x, const Vector& q) {
         if (iteration % std::max(1, options_.check_every) != 0) return false;
         return show(iteration, x, q);
@@ -74,8 +75,8 @@ private:
     Vector r_, u_;
 };
 
-/// PGD and the APGD family. Q y is never computed: y is a combination of two iterates whose products are known, so one product
-/// per iteration gives the gradient, the line search and the residual.
+/// PGD and the APGD family. Q y is never computed: y is a combination of two iterates whose products are known, so one
+/// product per iteration gives the gradient, the line search and the residual.
 void accelerated(const ScaledDual& dual, Law law, const ProjectedGradientOptions& o, double step,
                  Watch& watch, Vector& x) {
     const Delassus& W = dual.operator_of();
@@ -100,7 +101,8 @@ void accelerated(const ScaledDual& dual, Law law, const ProjectedGradientOptions
             dual.project(x_new);
             dual.apply(x_new, q_new);
             if (!adapt || trial == 60) break;
-            // f(x') <= f(y) + grad f(y).(x' - y) + L/2 |x' - y|^2; of the quadratic f only (x' - y).Q (x' - y) / 2 is left.
+            // f(x') <= f(y) + grad f(y).(x' - y) + L/2 |x' - y|^2; of the quadratic f only (x' - y).Q (x' - y) / 2 is
+            // left.
             d = x_new - y;
             const double square = W.dot(d, d);
             qy.swap(q_new);  // q_new - qy without a further vector
@@ -125,7 +127,8 @@ void accelerated(const ScaledDual& dual, Law law, const ProjectedGradientOptions
     }
 }
 
-/// ASPG: x carries the momentum and may leave the cones slightly; hat is feasible. Its residual is looked at where it stands.
+/// ASPG: x carries the momentum and may leave the cones slightly; hat is feasible. Its residual is looked at where it
+/// stands.
 void spectral(const ScaledDual& dual, Law law, const ProjectedGradientOptions& o, double step, Watch& watch,
               Vector& x) {
     const Delassus& W = dual.operator_of();

@@ -12,9 +12,10 @@
 namespace drystone {
 
 enum class Status : std::uint8_t {
-    solved,        ///< the referee found the residual at or below the tolerance
-    frozen_shift,  ///< likewise, by the convex law with a frozen shift: the exact law was asked for and not solved
-    stalled,       ///< no progress any more; the best iterate is returned
+    solved,  ///< the referee found the residual at or below the tolerance
+    /// likewise, by the convex law with a frozen shift: the exact law was asked for and not solved
+    frozen_shift,
+    stalled,          ///< no progress any more; the best iterate is returned
     iteration_limit,  ///< as many iterations as were allowed
     time_limit,       ///< as many seconds as were allowed
     infeasible,       ///< no velocity satisfies the constraints (a body crushed between moving walls)
@@ -27,8 +28,8 @@ const char* name_of(Status status);
 /// True if the referee confirmed a law: the one that was asked for, or the convex one with a frozen shift.
 inline bool is_met(Status status) { return status == Status::solved || status == Status::frozen_shift; }
 
-/// The measure that is held against the tolerance. Only `referee` can say "solved" in a simulation; the other is there to
-/// compare with Siconos on its own ground.
+/// The measure that is held against the tolerance. Only `referee` can say "solved" in a simulation; the other is there
+/// to compare with Siconos on its own ground.
 enum class Measure : std::uint8_t { referee, siconos };
 
 struct HistoryPoint {
@@ -39,12 +40,13 @@ struct HistoryPoint {
 
 /// When to stop. The same for every solver.
 struct Goal {
-    /// Dimensionless, of the measure below. 1e-3 shows in a picture as creep of resting grains, 1e-4 does not; 1e-6 gives
-    /// forces to four digits where they are unique; 1e-8 is for validation; below 1e-12 rounding is in the way.
+    /// Dimensionless, of the measure below. 1e-3 shows in a picture as creep of resting grains, 1e-4 does not; 1e-6
+    /// gives forces to four digits where they are unique; 1e-8 is for validation; below 1e-12 rounding is in the way.
     double tolerance = 1e-6;
     Measure measure = Measure::referee;
     double time_limit = std::numeric_limits<double>::infinity();  ///< wall-clock seconds
-    /// Whether the report has a history, and a message where there is nothing to explain. Steps do without: both cost memory.
+    /// Whether the report has a history, and a message where there is nothing to explain. Steps do without: both cost
+    /// memory.
     bool story = true;
     /// Called at each check of the residual.
     std::function<void(const HistoryPoint&)> progress;
@@ -62,8 +64,8 @@ struct SolveReport {
     /// Status frozen_shift: how far the solution is from the exact law all the same.
     struct ShiftError {
         double residual = 0;  ///< its residual by the exact law (eq. 12), dimensionless
-        /// Largest difference between frozen and true shift among blocks that bear an impulse, in units of u: so fast does a contact that
-        /// slides open (first) or close (second) that should do neither.
+        /// Largest difference between frozen and true shift among blocks that bear an impulse, in units of u: so fast
+        /// does a contact that slides open (first) or close (second) that should do neither.
         double opening = 0, closing = 0;
     } shift_error;
     double seconds = 0;

@@ -54,8 +54,8 @@ void ScaledDual::gradient(const Vector& q, Law law, Vector& g) const {
 double ScaledDual::largest_eigenvalue(int iterations) const {
     const Eigen::Index n = c_.size();
     Vector x(n), y(n);
-    // A start that is no eigenvector of anything. It follows from the direction of the block's own velocity, coarsely, and neither from its place
-    // (which differs on ranks) nor from units.
+    // A start that is no eigenvector of anything. It follows from the direction of the block's own velocity, coarsely,
+    // and neither from its place (which differs on ranks) nor from units.
     const ConeProblem& p = W_->problem();
     for (Index i = 0; i < p.blocks(); ++i) {
         const auto c = c_.segment(p.offset[i], p.cones[i].dim);

@@ -1,10 +1,11 @@
-// The dual problem in variables made commensurate: x = S r with S diagonal, one number per block and one more for its torques.
+// The dual problem in variables made commensurate: x = S r with S diagonal, one number per block and one more for its
+// torques.
 //
 //     min 1/2 x.Q x + c.x,  x_i in S_i K_i,    Q = S^-1 W S^-1,  c = S^-1 b.
 //
-// S_i is the root of the stiffness, and that over the length for torques (docs/theory.md, eq. 11), so that every diagonal block of
-// Q has mean eigenvalue 1. A scalar per group of components turns a cone into a cone of the same kind, so projections stay
-// Euclidean and exact.
+// S_i is the root of the stiffness, and that over the length for torques (docs/theory.md, eq. 11), so that every
+// diagonal block of Q has mean eigenvalue 1. A scalar per group of components turns a cone into a cone of the same
+// kind, so projections stay Euclidean and exact.
 #pragma once
 
 #include "drystone/cone/delassus.hpp"

@@ -245,8 +245,8 @@ void ShiftedSystem::precondition(const Vector& y, Vector& x) {
         factor_.solve(x);
         return;
     }
-    // By the bodies: x = y - F^T Hw q with (1 + (F^T Hw)^T (F^T Hw)) q = Hw^T F y. With compliance F L^-T takes the place of F,
-    // L^-1 y that of y, and L^-T is applied to the result.
+    // By the bodies: x = y - F^T Hw q with (1 + (F^T Hw)^T (F^T Hw)) q = Hw^T F y. With compliance F L^-T takes the
+    // place of F, L^-1 y that of y, and L^-T is applied to the result.
     const Vector* right = &y;
     if (L_) {
         right_ = y;

@@ -34,14 +34,16 @@ struct SolveSettings {
     int threads = 1;  ///< 0: as many as the machine offers
     /// Of factorisations. A step of a simulation is repeatable; one problem by itself is solved fast.
     Arithmetic arithmetic = Arithmetic::fast;
-    /// Whether the referee also checks u and v, which are made from r in the end, against it, and fills the columns of other programs. Steps do without.
+    /// Whether the referee also checks u and v, which are made from r in the end, against it, and fills the columns of
+    /// other programs. Steps do without.
     bool thorough = true;
 };
 
-/// Solves; `solution.r` is the warm start if it has the right size. The answer is the best iterate, whatever the status, and
-/// "solved" is said only after the referee has judged it.
+/// Solves; `solution.r` is the warm start if it has the right size. The answer is the best iterate, whatever the
+/// status, and "solved" is said only after the referee has judged it.
 SolveReport solve(const ConeProblem& problem, const SolveSettings& settings, ConeSolution& solution);
-/// The same with an operator at hand, of a problem that is known to be whole: only the range of its numbers is looked at.
+/// The same with an operator at hand, of a problem that is known to be whole: only the range of its numbers is looked
+/// at.
 SolveReport solve(const Delassus& W, const SolveSettings& settings, ConeSolution& solution);
 /// Likewise from `warm`, which is kept.
 SolveReport solve(const Delassus& W, const SolveSettings& settings, const Vector& warm,

@@ -1,8 +1,9 @@
 // Anderson acceleration (Anderson 1965; Walker & Ni 2011) of any map of a kernel's state (r, z).
 //
-// With f_k = G(x_k) - x_k, the next state is G(x_k) - sum_j gamma_j (G(x_{j+1}) - G(x_j)), gamma the least-squares solution of
-// f_k = sum_j gamma_j (f_{j+1} - f_j) over the last `depth` steps: what a secant method makes of the map. It wins where iterates creep
-// along a few soft directions at equal pace, as sweeps do near a solution of the exact law, and loses far from one.
+// With f_k = G(x_k) - x_k, the next state is G(x_k) - sum_j gamma_j (G(x_{j+1}) - G(x_j)), gamma the least-squares
+// solution of f_k = sum_j gamma_j (f_{j+1} - f_j) over the last `depth` steps: what a secant method makes of the map.
+// It wins where iterates creep along a few soft directions at equal pace, as sweeps do near a solution of the exact
+// law, and loses far from one.
 #pragma once
 
 #include "drystone/base/exact_sum.hpp"
@@ -19,8 +20,8 @@ namespace drystone {
 
 class Anderson {
 public:
-    /// `weights`: of the components of r in the norm that is made small. Sums are made tile by tile, rows [tile_row[t], tile_row[t+1]), and
-    /// exactly over tiles, so that they do not depend on threads or ranks.
+    /// `weights`: of the components of r in the norm that is made small. Sums are made tile by tile, rows [tile_row[t],
+    /// tile_row[t+1]), and exactly over tiles, so that they do not depend on threads or ranks.
     Anderson(const Delassus& W, int depth, const Vector& weights, std::span<const Index> tile_row)
         : W_(W),
           depth_(std::min(depth, most_depth)),
@@ -43,7 +44,8 @@ public:
             for (Vector& state : *states) state.give_to(W_.rooms());
     }
 
-    /// (r, z) holds the image of a state with the impulses before_r, and becomes the next state. Returns the squared norm of the image's step.
+    /// (r, z) holds the image of a state with the impulses before_r, and becomes the next state. Returns the squared
+    /// norm of the image's step.
     double operator()(Vector& r, Vector& z, const Vector& before_r) {
         f_ = r - before_r;
         const Vector& f = f_;

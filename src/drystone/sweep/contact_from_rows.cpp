@@ -40,8 +40,8 @@ ContactSweeps::Geometry ContactSweeps::geometry_of_rows(Index i) const {
         const int d = place.dim - spins_of(place.dim), forces = std::min<int>(d, p.cones[i].dim);
         g.fits = g.b == 0 && solid_[body + 1] != 0;
         const double sign = g.a == 0 ? 1 : -1;
-        // Rows of spins are arm x e. Summed over an orthonormal frame, e x (arm x e) is twice the arm; what rows that are not there would tell is not
-        // needed.
+        // Rows of spins are arm x e. Summed over an orthonormal frame, e x (arm x e) is twice the arm; what rows that
+        // are not there would tell is not needed.
         std::array<Eigen::Vector3d, 3> turns;
         for (int k = 0; k < forces; ++k) {
             turns[k] = d == 3 ? Eigen::Vector3d(A(k, 3), A(k, 4), A(k, 5)) : Eigen::Vector3d(0, 0, A(k, 2));

@@ -1,4 +1,5 @@
-// How wrong the impulses are while ContactSweeps sweeps, by the sweeps' own numbers: what the referee measures (cone/judge.hpp), at the cost of a sweep.
+// How wrong the impulses are while ContactSweeps sweeps, by the sweeps' own numbers: what the referee measures
+// (cone/judge.hpp), at the cost of a sweep.
 #include "drystone/sweep/contact_sweeps.hpp"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ namespace {
 
 }  // namespace
 
-/// Of a contact that bears no torque: its force, and the velocities of its bodies where it is, as impulses have changed them and relative with b.
+/// Of a contact that bears no torque: its force, and the velocities of its bodies where it is, as impulses have changed
+/// them and relative with b.
 struct ContactSweeps::Seen {
     Four n, force, at_a, at_b, u;
 };

@@ -1,4 +1,5 @@
-// What ContactSweeps makes of a problem before it sweeps: which kind each block is, and the blocks as their visits read them.
+// What ContactSweeps makes of a problem before it sweeps: which kind each block is, and the blocks as their visits read
+// them.
 #include "drystone/base/parallel.hpp"
 #include "drystone/cone/judge.hpp"
 #include "drystone/sweep/contact_sweeps.hpp"
@@ -251,7 +252,8 @@ void ContactSweeps::pack(Index i, const Geometry& g, const ContactFrame& E, doub
         W(1, 1) += across;
         W(2, 2) += across;
     }
-    // The smallest eigenvalue is at least the determinant over the square of half the trace: known to be large enough nearly always.
+    // The smallest eigenvalue is at least the determinant over the square of half the trace: known to be large enough
+    // nearly always.
     const double half = 0.5 * W.trace();
     double smallest = half > 0 ? W.determinant() / (half * half) : 0.0;
     if (!(smallest > 1e-12 * c.stiffness)) smallest = W.selfadjointView<Eigen::Lower>().eigenvalues()[0];
@@ -457,7 +459,8 @@ void ContactSweeps::pack_run(const Run& run, double proximal, const Vector& from
     of_kind(*this, run.kind, each);
 }
 
-/// Where all are contacts of balls they are packed in one pass, with their impulses. False where there is another: all is to be packed anew.
+/// Where all are contacts of balls they are packed in one pass, with their impulses. False where there is another: all
+/// is to be packed anew.
 bool ContactSweeps::fill_balls(const SweepOptions& options, const Vector& from) {
     const ConeProblem& p = *p_;
     const Tiling& t = *tiling_;

@@ -1,7 +1,9 @@
-// Gauss-Seidel sweeps over rigid bodies: contacts of balls, of other shapes, with rolling friction, and whatever else is tied to these bodies.
+// Gauss-Seidel sweeps over rigid bodies: contacts of balls, of other shapes, with rolling friction, and whatever else
+// is tied to these bodies.
 //
-// Each tile is a few runs of blocks of one kind, and each kind has its own visit (contact_visits.hpp): the choice is made once for a run, so that one hinge does
-// not slow a heap of balls. What kind a block is follows from its numbers, not from any word about shapes. All kinds share the lines of bodies.
+// Each tile is a few runs of blocks of one kind, and each kind has its own visit (contact_visits.hpp): the choice is
+// made once for a run, so that one hinge does not slow a heap of balls. What kind a block is follows from its numbers,
+// not from any word about shapes. All kinds share the lines of bodies.
 #pragma once
 
 #include "drystone/base/huge_pages.hpp"
@@ -30,11 +32,12 @@ public:
     void load(const Vector& from);
     void store(Vector& to) const;
 
-    /// Visits the blocks of a tile. `before`: impulses one iterate ago, packed, or nullptr. With `push` the visits begin with r + beta (r - before), and before
-    /// becomes r.
+    /// Visits the blocks of a tile. `before`: impulses one iterate ago, packed, or nullptr. With `push` the visits
+    /// begin with r + beta (r - before), and before becomes r.
     SweepSums visit_tile(Index tile, double* before, const double* push, Sleep& sleep);
 
-    /// How wrong the present impulses are by the law, from the sweeps' own numbers: about the cost of a sweep. Needs a problem without pulls.
+    /// How wrong the present impulses are by the law, from the sweeps' own numbers: about the cost of a sweep. Needs a
+    /// problem without pulls.
     LawResidual measure(Law law);
 
     static constexpr bool pushes = true;

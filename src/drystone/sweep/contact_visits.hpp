@@ -1,8 +1,10 @@
-// Visits of Gauss-Seidel to one contact of two rigid bodies: balls; bodies of any shape; balls with rolling and spinning friction.
+// Visits of Gauss-Seidel to one contact of two rigid bodies: balls; bodies of any shape; balls with rolling and
+// spinning friction.
 //
-// Bodies are lines of eight numbers: what the impulses have done to the velocity, 1/m, the same for the spin, 1/I. A line fits a cache line, and a visit to
-// two balls reads two lines and 96 bytes of the contact itself. Of bodies that are not alike about all axes the inverse inertia is beside the
-// lines. Line 0 is all that does not move: read, never written. Bodies of the plane z = 0 are bodies of space that keep to it.
+// Bodies are lines of eight numbers: what the impulses have done to the velocity, 1/m, the same for the spin, 1/I. A
+// line fits a cache line, and a visit to two balls reads two lines and 96 bytes of the contact itself. Of bodies that
+// are not alike about all axes the inverse inertia is beside the lines. Line 0 is all that does not move: read, never
+// written. Bodies of the plane z = 0 are bodies of space that keep to it.
 //
 // Impulses act on a; b gets the opposite. A contact's own impulse is kept as a vector of space (balls) or in its frame.
 #pragma once
@@ -36,14 +38,16 @@ inline int place_in_line(int velocities, int k) {
     return k < 3 ? k : k + 1;
 }
 
-/// What a sweep gives a visit. Momentum is part of it: the impulse that a visit begins with is x + beta (x - before), and `before` becomes x.
+/// What a sweep gives a visit. Momentum is part of it: the impulse that a visit begins with is x + beta (x - before),
+/// and `before` becomes x.
 struct SweepState {
     double* lines = nullptr;
     const double* inertia = nullptr;  ///< nullptr: all bodies are alike about all axes
     double beta = 0;
 };
 
-/// What a visit answers: the change of the impulse, squared and weighed by the contact's inverse mass, and the change times the way that momentum has led.
+/// What a visit answers: the change of the impulse, squared and weighed by the contact's inverse mass, and the change
+/// times the way that momentum has led.
 struct Visited {
     double step = 0, uphill = 0;
 };
@@ -77,9 +81,10 @@ struct Give {
     double normal = 0, tangential = 0;
 };
 
-/// Two balls: the contact is at the end of an arm along the normal n, so that W_ii is diagonal in any frame (w_N, w_T, w_T) and no tangents are needed.
-/// Exact law: r_N = max(0, -b_N / w_N), r_T = projection of -b_T / w_T on the disc of radius mu r_N. Associated law: -b / w if that is in the cone, else on
-/// its boundary in the direction of -b_T with r_N = max(0, (mu |b_T| - b_N) / (w_N + mu^2 w_T)).
+/// Two balls: the contact is at the end of an arm along the normal n, so that W_ii is diagonal in any frame (w_N, w_T,
+/// w_T) and no tangents are needed. Exact law: r_N = max(0, -b_N / w_N), r_T = projection of -b_T / w_T on the disc of
+/// radius mu r_N. Associated law: -b / w if that is in the cone, else on its boundary in the direction of -b_T with r_N
+/// = max(0, (mu |b_T| - b_N) / (w_N + mu^2 w_T)).
 struct BallContact {
     static constexpr int numbers = 3;  ///< of its impulse, a vector of space
     double n[3], arm_a;                ///< the arm of a along n, and of b against it
@@ -122,7 +127,8 @@ struct BallContact {
         const double grip = dot(y, y), limit = mu * rN;
         double scale = 1;
         if constexpr (!associated) {
-            // Without a branch: whether it slides is known late and guessed badly. Where there is no grip the quotient is no number, and 1 is taken.
+            // Without a branch: whether it slides is known late and guessed badly. Where there is no grip the quotient
+            // is no number, and 1 is taken.
             scale = std::min(1.0, limit / std::sqrt(grip));
         } else if (grip > limit * limit) {
             const double length = std::sqrt(grip);
@@ -159,7 +165,8 @@ struct BallContact {
 };
 static_assert(sizeof(BallContact) == 96);
 
-/// Two bodies of any shape. Its impulse is in the frame n, t, n x t in which T = W_TT - W_TN W_TN^T / W_NN is diagonal (docs/theory.md, section 6).
+/// Two bodies of any shape. Its impulse is in the frame n, t, n x t in which T = W_TT - W_TN W_TN^T / W_NN is diagonal
+/// (docs/theory.md, section 6).
 struct RigidContact {
     static constexpr int numbers = 3;  ///< of its impulse: normal, along t, along n x t
     double n[3], t[3];
@@ -244,8 +251,8 @@ struct RigidContact {
                 alpha = -std::abs(alpha);
             }
         };
-        // Whether it opens, sticks or slides is known late. What it did at the last visit is known early, and is nearly always what it does: branches of its own
-        // for each of the three are guessed right.
+        // Whether it opens, sticks or slides is known late. What it did at the last visit is known early, and is nearly
+        // always what it does: branches of its own for each of the three are guessed right.
         enum Did : std::uint8_t { opened, stuck, slid };
         if (x[0] == 0) {
             answer(std::integral_constant<Did, opened>{});
@@ -300,9 +307,9 @@ struct RigidContact {
 
 private:
     /// The impulse of a contact that cannot stick; `tangent` is the one it would need to. Newton on eq. 21 from the
-    /// contact's last root, with r_T = tangent / (1 + alpha / t). It ends with a step of first order once the
-    /// square of what is missing is far below any goal (the next visit begins with the better root); the guarded form (secular.hpp) takes over where it does
-    /// not get there.
+    /// contact's last root, with r_T = tangent / (1 + alpha / t). It ends with a step of first order once the square of
+    /// what is missing is far below any goal (the next visit begins with the better root); the guarded form
+    /// (secular.hpp) takes over where it does not get there.
     [[gnu::noinline]] void slide(double free_normal, double& normal, std::array<double, 2>& tangent) {
         constexpr int max_steps = 6;
         constexpr double near = 1e-5;
@@ -350,12 +357,13 @@ private:
 };
 static_assert(sizeof(RigidContact) == 192);
 
-/// Two balls that also resist rolling and spinning. Torque rows are the relative spin along n, t1, t2, in units of their own:
+/// Two balls that also resist rolling and spinning. Torque rows are the relative spin along n, t1, t2, in units of
+/// their own:
 ///     velocity u = va - vb + (arm_a wa + arm_b wb) x n,   relative spin o = twist_a wa + twist_b wb.
-/// Impulses are vectors of space: a force f and a torque t. The normal force and the spinning torque are each alone in W_ii.
-/// With p the tangential force and q = t x n (the rolling torque turned by a right angle), W_ii of (p, q) is the matrix
-/// ((wT, cross), (cross, wR)) times the identity of the tangent plane: the plane problem of two_discs.hpp has a closed form unless both p
-/// and q are at their limits, and then Newton in two angles.
+/// Impulses are vectors of space: a force f and a torque t. The normal force and the spinning torque are each alone in
+/// W_ii. With p the tangential force and q = t x n (the rolling torque turned by a right angle), W_ii of (p, q) is the
+/// matrix ((wT, cross), (cross, wR)) times the identity of the tangent plane: the plane problem of two_discs.hpp has a
+/// closed form unless both p and q are at their limits, and then Newton in two angles.
 struct WrenchContact {
     static constexpr int numbers = 8;  ///< of its impulse: force, 0, torque, 0
     double n[3], arm_a;
@@ -451,7 +459,8 @@ struct WrenchContact {
 private:
     /// The normal impulse y of the associated law: the root of
     ///     wN (y - free_N) - sum over groups of coefficient |velocity of the group at y|,
-    /// which increases with a slope of at least wN: Newton inside a bracket. p, t: free minimiser on entry, the answer on exit.
+    /// which increases with a slope of at least wN: Newton inside a bracket. p, t: free minimiser on entry, the answer
+    /// on exit.
     double solve_associated(const Four& N, double free_N, double free_S, double warm_y, const Four& warm_p,
                             const Four& warm_q, Four& p, Four& t) const {
         const double wN = 1 / inverse_wN, wS = 1 / inverse_wS;

@@ -38,9 +38,9 @@ private:
     double theta_ = 1;
 };
 
-/// How long momentum is kept. Without the cap on the cycle momentum pumps self-stress into the packing and the iterates of the exact law,
-/// which has no energy to descend, run away: a cycle whose step has grown by `blow_up` (in norm) ends at once, and later ones are at most half
-/// as long as it was. A cycle starts from the result of a sweep.
+/// How long momentum is kept. Without the cap on the cycle momentum pumps self-stress into the packing and the iterates
+/// of the exact law, which has no energy to descend, run away: a cycle whose step has grown by `blow_up` (in norm) ends
+/// at once, and later ones are at most half as long as it was. A cycle starts from the result of a sweep.
 struct MomentumCycle {
     int longest = 150;   ///< sweeps
     double blow_up = 2;  ///< growth of the step's norm that ends a cycle

@@ -7,10 +7,11 @@
 // and, for the iterations of gauss_seidel.cpp,
 //     load(r), store(r)                    from and to the problem's order
 //     static constexpr bool pushes         whether visit_tile knows of momentum
-//     tile_row(t), weights(out)            the first component of a tile in r; those of components in the norm of a step
+//     tile_row(t), weights(out)            the first component of a tile in r; those of components in the norm of a
+//     step
 //
-// Where ranks split the mass of bodies that several of them visit (cone/exchange.hpp), of n copies each has the n-th part of it: what an impulse
-// changes here counts n times.
+// Where ranks split the mass of bodies that several of them visit (cone/exchange.hpp), of n copies each has the n-th
+// part of it: what an impulse changes here counts n times.
 #pragma once
 
 #include "drystone/base/parallel.hpp"
@@ -55,8 +56,8 @@ inline BlockMatrix split_diagonal(const Delassus& W, Index i) {
 /// Sums of one tile, and of one sweep.
 struct SweepSums {
     double step = 0;  ///< sum of stiffness |change|^2: squared norm of the sweep's step
-    double uphill =
-        0;  ///< <before - after, after - previous>: positive if the momentum that led here points uphill
+    /// <before - after, after - previous>: positive if the momentum that led here points uphill
+    double uphill = 0;
     double visits = 0;
 };
 
@@ -66,13 +67,15 @@ struct Sleep {
     std::vector<std::uint8_t> left;
 };
 
-/// Calls visit(tile) for every tile, colour by colour. With several ranks, tiles that touch bodies of others come first, in each colour or, where mass is split, in
-/// the sweep: what they changed of the bodies' `data` travels while the rest is visited.
+/// Calls visit(tile) for every tile, colour by colour. With several ranks, tiles that touch bodies of others come
+/// first, in each colour or, where mass is split, in the sweep: what they changed of the bodies' `data` travels while
+/// the rest is visited.
 template <class Visit>
 void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, double* data, int stride,
                 Visit&& visit) {
     const auto visit_tiles = [&](Index first, Index last) {
-        // Shares of several tiles: a thread that takes them one by one waits for the counter, and for lines of bodies that another core has.
+        // Shares of several tiles: a thread that takes them one by one waits for the counter, and for lines of bodies
+        // that another core has.
         constexpr Index shares = 8;
         const Index share = std::max<Index>(1, (last - first) / (shares * threads));
         parallel_for_uneven(threads, last - first, share, [&](Index t) { visit(first + t); });
@@ -103,8 +106,8 @@ void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, dou
     }
 }
 
-/// One sweep. `before` (packed impulses one iterate ago) is needed for the uphill test, and for `push`: the weight of the momentum that the visits begin with
-/// (contact_sweeps.hpp).
+/// One sweep. `before` (packed impulses one iterate ago) is needed for the uphill test, and for `push`: the weight of
+/// the momentum that the visits begin with (contact_sweeps.hpp).
 template <class Kernel>
 SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, double* before, const double* push,
                 Sleep& sleep, const Exchange* exchange, ScratchArray<SweepSums>& partial) {

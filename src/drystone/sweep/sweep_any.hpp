@@ -1,5 +1,6 @@
-// Gauss-Seidel kernel for any cone and any local solver: through body vectors (whitened) or through the formed matrix W. Compliance, of
-// which body vectors know nothing, is a second form of each kernel, so that rigid contacts do not pay for it.
+// Gauss-Seidel kernel for any cone and any local solver: through body vectors (whitened) or through the formed matrix
+// W. Compliance, of which body vectors know nothing, is a second form of each kernel, so that rigid contacts do not pay
+// for it.
 #pragma once
 
 #include "drystone/sweep/sweep.hpp"

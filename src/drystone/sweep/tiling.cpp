@@ -7,8 +7,8 @@ namespace drystone {
 
 namespace {
 
-/// Which blocks meet where: block i touches hubs [block_start[i], block_start[i+1]); two blocks couple if they share a hub.
-/// A hub is a moving body, or one off-diagonal entry of W where the mass couples bodies.
+/// Which blocks meet where: block i touches hubs [block_start[i], block_start[i+1]); two blocks couple if they share a
+/// hub. A hub is a moving body, or one off-diagonal entry of W where the mass couples bodies.
 struct HubGraph {
     std::vector<Index> block_start = {0}, hub_of;
     std::vector<Index> hub_start, block_of;

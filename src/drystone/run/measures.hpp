@@ -1,0 +1,71 @@
+// What can be measured while a run goes on, as a table: the word of scene files, columns with their units, and the
+// function that finds the numbers. The physics is in grains/measure.hpp and grains/heap.hpp; results/ writes the lines.
+#pragma once
+
+#include "drystone/grains/feed.hpp"
+#include "drystone/grains/heap.hpp"
+#include "drystone/run/output_plan.hpp"
+#include "drystone/world/step.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drystone {
+
+/// All that a measure may look at, after a step.
+template <int d>
+struct Look {
+    const Scene<d>& scene;
+    const StepMemory<d>& memory;
+    const StepRecord& record;
+    const FeedState& feed;
+    const Region<d>* region = nullptr;  ///< nothing: the whole scene
+    double width = 0;                   ///< of the bins of a profile, m; 0: twice the mean diameter
+    double last_time = 0;               ///< of the line before, s
+    std::span<double> last_drained;     ///< by sink, kg, at the line before; those of now are put there
+
+    /// Found once, where a measure asks for them.
+    const std::vector<ContactForce<d>>& forces() {
+        if (!forces_) forces_ = contact_forces(memory, record.h);
+        return *forces_;
+    }
+    const HeapProfile<d>& profile() {
+        if (!profile_) profile_ = heap_profile(scene, width, region);
+        return *profile_;
+    }
+
+    std::optional<std::vector<ContactForce<d>>> forces_ = {};
+    std::optional<HeapProfile<d>> profile_ = {};
+};
+
+struct Column {
+    std::string name, unit;  ///< a number without a unit has none
+};
+
+/// Names of things that have columns of their own.
+struct ColumnNames {
+    std::span<const std::string> sinks, joints;
+};
+
+template <int d>
+struct MeasureKind {
+    std::string_view name;  ///< the word of scene files
+    std::vector<Column> (*columns)(const ColumnNames& names);
+    /// Appends a number for each column.
+    void (*numbers)(Look<d>& look, std::vector<double>& out);
+    /// an average over a volume: it needs a region, or a cell that is periodic in all directions
+    bool needs_volume = false;
+};
+
+/// In the order of Quantity. A profile has no columns: it is many lines (Look::profile).
+template <int d>
+std::span<const MeasureKind<d>> measures();
+template <int d>
+const MeasureKind<d>& measure_of(Quantity quantity) {
+    return measures<d>()[static_cast<std::size_t>(quantity)];
+}
+
+}  // namespace drystone

@@ -1,0 +1,43 @@
+// What a run is made from: the scene, how it is run, and what it leaves behind. Scene files are read into one.
+#pragma once
+
+#include "drystone/run/output_plan.hpp"
+#include "drystone/run/simulate.hpp"
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace drystone {
+
+/// The table of the file that bodies were made from: all from `first` on, up to the next origin's.
+struct BodyOrigin {
+    GlobalId first = 0;
+    int line = 0;
+    std::string table;  ///< "lattice[2]"
+};
+
+/// The user's names, for messages.
+struct SceneNames {
+    /// one per Scene::shapes: the name in the file, or the type of an inline shape
+    std::vector<std::string> shapes;
+    std::map<GlobalId, std::string> bodies;  ///< of those that have one, by id
+    std::vector<BodyOrigin> origins;         ///< in the order of ids
+};
+
+template <int d>
+struct RunPlan {
+    std::string title;
+    Scene<d> scene;
+    Feeds<d> feeds;
+    RunOptions options;
+    std::string solver = "auto";  ///< the name of options.step.solve.solver
+    OutputPlan output;
+    std::vector<MeasureTable<d>> measures;
+    SceneNames names;
+};
+
+using AnyPlan = std::variant<RunPlan<2>, RunPlan<3>>;
+
+}  // namespace drystone

@@ -49,7 +49,7 @@ TEST(Parts, EveryBodyIsOwnedByOneRank) {
 }
 
 TEST(Parts, CopiesAreTheSameBits) {
-    const Shared s(20);
+    const Shared s(200);
     // All owners say how their bodies are; whoever has a copy compares.
     Writer mine;
     for (Index i = 0; i < s.scene.bodies.count(); ++i)
@@ -73,7 +73,7 @@ TEST(Parts, CopiesAreTheSameBits) {
 }
 
 TEST(Halo, EveryContactIsVisitedOnceAndKeptOnce) {
-    const Shared s(20);
+    const Shared s(200);
     const Held<3>& held = s.part.held;
     ASSERT_EQ(held.ours.size(), s.memory.contacts.size());
     ASSERT_EQ(held.home.size(), s.memory.contacts.size());
@@ -89,7 +89,7 @@ TEST(Halo, EveryContactIsVisitedOnceAndKeptOnce) {
 }
 
 TEST(Halo, WhatIsKeptAtHomeComesToAllWhoHoldIt) {
-    Shared s(20);
+    Shared s(200);
     const ConeProblem& problem = s.memory.assembled.problem;
     // Each home writes a number that follows from the key; the others write nothing.
     const auto number = [](const ContactKey& key, int c) {

@@ -2,6 +2,8 @@
 // --renew docs/scene.md`.
 #include "drystone/fields/fields.hpp"
 
+#include <cmath>
+
 namespace drystone {
 
 namespace {

@@ -29,16 +29,16 @@ struct Look {
 
     /// Found once, where a measure asks for them.
     const std::vector<ContactForce<d>>& forces() {
-        if (!forces_) forces_ = contact_forces(memory, record.h);
-        return *forces_;
+        if (!found_forces) found_forces = contact_forces(memory, record.h);
+        return *found_forces;
     }
     const HeapProfile<d>& profile() {
-        if (!profile_) profile_ = heap_profile(scene, width, region);
-        return *profile_;
+        if (!found_profile) found_profile = heap_profile(scene, width, region);
+        return *found_profile;
     }
 
-    std::optional<std::vector<ContactForce<d>>> forces_ = {};
-    std::optional<HeapProfile<d>> profile_ = {};
+    std::optional<std::vector<ContactForce<d>>> found_forces = {};
+    std::optional<HeapProfile<d>> found_profile = {};
 };
 
 struct Column {

@@ -23,7 +23,7 @@ template <class Self, class F>
 requires std::same_as<std::remove_const_t<Self>, Kept>
 void each_number(Self& k, F&& f) {
     f("steps", k.steps);
-    f("work/sum", k.sum);
+    f("parts/sum", k.sum);
     f("last", k.last, 1);
     f("mood", k.mood, static_cast<std::int64_t>(Mood::wild));
     f("masses", k.masses);
@@ -47,12 +47,12 @@ TEST(State, PartsLieInGroups) {
     State all;
     all.put("a", state_of(sample));
     all.put("a-b", state_of(Kept{}));
-    EXPECT_TRUE(all.numbers.contains("a/work/sum"));
+    EXPECT_TRUE(all.numbers.contains("a/parts/sum"));
     EXPECT_EQ(all.part("a"), state_of(sample));
     EXPECT_EQ(all.part("a-b"), state_of(Kept{}));
-    EXPECT_EQ(all.part("a").part("work").numbers.size(), 1U);
+    EXPECT_EQ(all.part("a").part("parts").numbers.size(), 1U);
     EXPECT_TRUE(all.part("b").numbers.empty());
-    EXPECT_EQ(all.part("a").part("work").origin, "checkpoint/a/work");
+    EXPECT_EQ(all.part("a").part("parts").origin, "checkpoint/a/parts");
 }
 
 TEST(State, WhatCannotBeIsRefusedByItsName) {
@@ -63,8 +63,8 @@ TEST(State, WhatCannotBeIsRefusedByItsName) {
         {"steps", std::vector{1.0}, "checkpoint/steps: holds no whole numbers"},
         {"last", std::vector<std::int64_t>{2}, "checkpoint/last: holds 2, which is not from 0 to 1"},
         {"mood", std::vector<std::int64_t>{2}, "checkpoint/mood: holds 2"},
-        {"work/sum", std::vector{std::nan("")}, "checkpoint/work/sum: holds what is not a number"},
-        {"work/sum", std::vector<double>{}, "checkpoint/work/sum: holds what is not a number"},
+        {"parts/sum", std::vector{std::nan("")}, "checkpoint/parts/sum: holds what is not a number"},
+        {"parts/sum", std::vector<double>{}, "checkpoint/parts/sum: holds what is not a number"},
         {"masses", std::vector<double>{INFINITY}, "checkpoint/masses: holds inf"},
         {"grains", std::vector<std::int64_t>{most_counted + 1}, "checkpoint/grains: holds"},
     };

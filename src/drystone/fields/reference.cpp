@@ -174,8 +174,18 @@ std::vector<const FieldText*> fields_of(const TableText& table, std::string_view
 }
 
 const FieldText* find_field_text(const TableText& table, std::string_view kind, std::string_view key) {
-    for (const FieldText* field : fields_of(table, kind)) {
-        if (field->key == key) return field;
+    // Asked for every field of every table of a scene, of which there may be a million: no list is made.
+    const auto find_in = [&](const std::vector<FieldText>& fields) -> const FieldText* {
+        const auto found = std::find_if(fields.begin(), fields.end(),
+                                        [&](const FieldText& field) { return field.key == key; });
+        return found == fields.end() ? nullptr : &*found;
+    };
+    if (const FieldText* found = find_in(table.fields)) return found;
+    const bool known = std::any_of(table.kinds.begin(), table.kinds.end(),
+                                   [&](const KindText& k) { return k.name == kind; });
+    for (const KindText& each : table.kinds) {
+        if (known && each.name != kind) continue;
+        if (const FieldText* found = find_in(each.fields)) return found;
     }
     return nullptr;
 }

@@ -1,7 +1,6 @@
 // Scene files: bodies, laws, time and output in TOML. docs/scene.md is the reference of all fields.
 #pragma once
 
-#include "drystone/fields/fields.hpp"
 #include "drystone/run/plan.hpp"
 #include "drystone/run/scene_files.hpp"
 

@@ -218,12 +218,11 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
 
 // --- The exchange of one sweep ---------------------------------------------------------------------------
 
-/// What a step decides before it solves (distributed/step.cpp), so that its exchanges can be run alone; r is its start.
+/// What a step decides before it solves (world/step.cpp), so that its exchanges can be run alone; r is its start.
 /// False where the next step would make parts anew.
 bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memory, Part<3>& part, Vector& r) {
     const int threads = resolve_threads(options.solve.threads);
-    DetectOptions detecting = options.detect;
-    detecting.threads = threads;
+    const DetectOptions detecting = detection(options, memory);
     free_velocities(scene, options.h, 1.0, threads, memory.v_free);
     choose_reach(scene, options, options.h, memory.v_free, 1, memory.reach);
     const bool hold = neighbours_hold<3>(scene, memory.reach, detecting, memory.neighbours);

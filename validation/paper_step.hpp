@@ -34,7 +34,7 @@ inline void prepare_neighbouring(const Scene<3>& scene, const StepOptions& optio
     step.reach.assign(scene.bodies.count(), 0.5 * largest);
     step.h = choose_step(scene, options.h, options.displacement);
     free_velocities(scene, step.h, 1.0, 1, step.v_free);
-    detect<3>(scene, step.reach, options.detect, step.neighbours, step.contacts);
+    detect<3>(scene, step.reach, {.skin = options.skin}, step.neighbours, step.contacts);
     assemble(scene, step.contacts, step.v_free, {.h = step.h, .all_bodies = true}, step.assembled);
 }
 
@@ -46,7 +46,7 @@ inline void prepare_overlapping(Scene<3>& scene, const StepOptions& options, Pap
     const auto position = scene.bodies.position;
     const auto rotation = scene.bodies.rotation;
     drift(scene, 0.5 * step.h, 1);
-    detect<3>(scene, reach, options.detect, step.neighbours, step.contacts);
+    detect<3>(scene, reach, {.skin = options.skin}, step.neighbours, step.contacts);
     scene.bodies.position = position;
     scene.bodies.rotation = rotation;
     assemble(scene, step.contacts, step.v_free,

@@ -28,7 +28,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 struct Row {
     std::string file;
-    std::vector<Run> runs;  // one per solver
+    std::vector<SolverRun> runs;  // one per solver
 };
 
 std::vector<std::string> find_problems(const std::vector<std::string>& folders) {
@@ -66,12 +66,12 @@ std::vector<const NamedSolver*> chosen_solvers(const BenchOptions& options) {
     return chosen;
 }
 
-Run measure(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
-            const RunSettings& settings, const ConeSolution& start, ProgressLine& progress) {
-    Run best;
+SolverRun measure(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
+                  const RunSettings& settings, const ConeSolution& start, ProgressLine& progress) {
+    SolverRun best;
     for (int repeat = 0; repeat < most_repeats; ++repeat) {
         ConeSolution solution = start;
-        Run run = run_solver(file, problem, solver, settings, solution, progress);
+        SolverRun run = run_solver(file, problem, solver, settings, solution, progress);
         if (repeat == 0 || run.report.seconds < best.report.seconds) best = std::move(run);
         if (best.report.seconds >= short_solve) break;
     }
@@ -79,7 +79,7 @@ Run measure(const std::string& file, const ConeProblem& problem, const NamedSolv
 }
 
 /// What stands in the table: seconds, or why there are none.
-std::string cell(const Run& run, bool best) {
+std::string cell(const SolverRun& run, bool best) {
     if (run.solved()) return seconds_text(run.report.seconds) + (best ? "*" : " ");
     switch (run.report.status) {
         case Status::frozen_shift:
@@ -132,9 +132,9 @@ void print_table(const std::vector<Row>& rows, const std::vector<const NamedSolv
             say(line);
         }
         for (std::size_t r = 0; r < rows.size(); ++r) {
-            const std::vector<Run>& runs = rows[r].runs;
+            const std::vector<SolverRun>& runs = rows[r].runs;
             double best = never;
-            for (const Run& run : runs) {
+            for (const SolverRun& run : runs) {
                 if (run.solved()) best = std::min(best, run.report.seconds);
             }
             std::string line = padded(labels[r], file_width);
@@ -157,7 +157,7 @@ void print_summary(const std::vector<Row>& rows, const std::vector<const NamedSo
     for (std::size_t s = 0; s < solvers.size(); ++s) {
         Sum& sum = sums.emplace_back(Sum{solvers[s]->name});
         for (const Row& row : rows) {
-            const Run& run = row.runs[s];
+            const SolverRun& run = row.runs[s];
             sum.seconds += run.report.seconds;
             if (!run.solved()) continue;
             ++sum.solved;

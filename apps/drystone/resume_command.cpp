@@ -2,7 +2,6 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/scenes/scene_file.hpp"
-#include "rank_files.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>
@@ -26,24 +25,22 @@ RunOverrides merged(RunOverrides stored, const RunOverrides& given) {
 }
 
 template <int d>
-int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& run, SittingOptions sitting,
-          bool same_folder) {
-    Start<d> start{std::move(checkpoint.files),
-                   merged(checkpoint.overrides, options.overrides),
-                   std::move(run.plan),
-                   std::move(run.warm),
-                   std::move(run.progress),
-                   std::move(checkpoint.observers),
-                   same_folder};
-    apply(start.overrides, start.plan);
-    if (options.overrides.until || options.overrides.steps) start.progress.stopped = StopReason::none;
-    if (at_end(start)) {
+int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& stopped,
+          SittingOptions sitting, bool same_folder) {
+    Run<d> run{std::move(checkpoint.files), merged(checkpoint.overrides, options.overrides),
+               std::move(stopped.plan)};
+    run.memory.warm = std::move(stopped.warm);
+    run.progress = std::move(stopped.progress);
+    run.observers = std::move(checkpoint.observers);
+    apply(run.overrides, run.plan.options);
+    if (options.overrides.until || options.overrides.steps) run.progress.stopped = StopReason::none;
+    if (run.at_end()) {
         say(fmt::format(
             "{}: at its end, time {:.6g} s and step {}; nothing is left to do. --until makes it longer",
-            start.plan.title, start.plan.scene.time, start.progress.summary.steps));
+            run.plan.title, run.plan.scene.time, run.progress.summary.steps));
         return exit_solved;
     }
-    return run_sitting<d>(sitting, std::move(start));
+    return run_sitting<d>(sitting, std::move(run), same_folder);
 }
 
 }  // namespace
@@ -56,8 +53,9 @@ int resume_command(const ResumeOptions& options) {
         if (!fs::exists(file, error))
             fail(options.from, "holds no checkpoint.h5", "give the folder of a run, or run its scene again");
     }
-    Checkpoint checkpoint =
-        read_checkpoint(file, DRYSTONE_VERSION, plan_without_grains, files_of(options.sitting.ranks));
+    const Communicator* team = options.sitting.ranks;
+    const hdf5::Ranks ranks = team != nullptr ? hdf5::Ranks{team->address()} : hdf5::Ranks{};
+    Checkpoint checkpoint = read_checkpoint(file, DRYSTONE_VERSION, plan_without_grains, ranks);
     if (checkpoint.program != DRYSTONE_VERSION && !options.sitting.quiet) {
         complain(fmt::format(
             "note: the checkpoint is of drystone {}, this is {}: results may differ in the last digits",

@@ -83,19 +83,21 @@ std::vector<const NamedSolver*> solvers_for(Law law) {
     return chosen;
 }
 
-std::string Run::status() const { return readable ? drystone::name_of(report.status) : "unreadable"; }
+std::string SolverRun::status() const { return readable ? drystone::name_of(report.status) : "unreadable"; }
 
-std::string Run::solver() const {
+std::string SolverRun::solver() const {
     return requested == "auto" && !report.solver.empty() ? std::string(report.solver) : requested;
 }
 
-bool Run::judged() const { return readable && report.status != Status::invalid; }
+bool SolverRun::judged() const { return readable && report.status != Status::invalid; }
 
-std::string Run::residual_text(double value) const { return judged() ? fmt::format("{:.1e}", value) : "-"; }
+std::string SolverRun::residual_text(double value) const {
+    return judged() ? fmt::format("{:.1e}", value) : "-";
+}
 
-Run run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
-               const RunSettings& settings, ConeSolution& solution, ProgressLine& progress) {
-    Run run;
+SolverRun run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
+                     const RunSettings& settings, ConeSolution& solution, ProgressLine& progress) {
+    SolverRun run;
     run.file = file;
     run.requested = solver.name;
     run.blocks = problem.blocks();
@@ -119,8 +121,8 @@ Run run_solver(const std::string& file, const ConeProblem& problem, const NamedS
     return run;
 }
 
-Run unreadable(const std::string& file, const std::string& requested, const std::string& why) {
-    Run run;
+SolverRun unreadable(const std::string& file, const std::string& requested, const std::string& why) {
+    SolverRun run;
     run.file = file;
     run.requested = requested;
     run.readable = false;
@@ -128,7 +130,7 @@ Run unreadable(const std::string& file, const std::string& requested, const std:
     return run;
 }
 
-std::string json_line(const Run& run, const RunSettings& settings) {
+std::string json_line(const SolverRun& run, const RunSettings& settings) {
     const SolveReport& report = run.report;
     const bool judged = run.judged();
     const auto number = [&](double value) {

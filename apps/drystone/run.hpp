@@ -43,7 +43,7 @@ const NamedSolver& choose_solver(const std::string& name, Law law);
 /// All that can be used with the law, in the order of named_solvers().
 std::vector<const NamedSolver*> solvers_for(Law law);
 
-struct Run {
+struct SolverRun {
     std::string file;       ///< as the user wrote it
     std::string requested;  ///< name of the solver that was asked for
     SolveReport report;
@@ -63,18 +63,18 @@ struct Run {
 
 /// Solves. `solution.r` is the start if it has the right size, and the answer afterwards. Never throws: what a solver
 /// throws becomes status "invalid" with its message.
-Run run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
-               const RunSettings& settings, ConeSolution& solution, ProgressLine& progress);
+SolverRun run_solver(const std::string& file, const ConeProblem& problem, const NamedSolver& solver,
+                     const RunSettings& settings, ConeSolution& solution, ProgressLine& progress);
 
 /// The record of a file that could not be read.
-Run unreadable(const std::string& file, const std::string& requested, const std::string& why);
+SolverRun unreadable(const std::string& file, const std::string& requested, const std::string& why);
 
 /// An object in one line of ASCII: all else is escaped, so that nothing in it can harm a terminal. Bytes that are no
 /// UTF-8 become U+FFFD, a number that is none becomes null.
 std::string json_text(const nlohmann::ordered_json& object);
 
 /// One object in one line.
-std::string json_line(const Run& run, const RunSettings& settings);
+std::string json_line(const SolverRun& run, const RunSettings& settings);
 
 /// Seconds with as many digits as a reader can use: 0.00123, 0.0123, 1.23, 12.3.
 std::string seconds_text(double seconds);

@@ -9,10 +9,9 @@ int run_command(const RunSceneOptions& options) {
     AnyPlan plan = read_scene(files);
     return std::visit(
         [&]<int d>(RunPlan<d>& one) {
-            apply(options.overrides, one);
-            return run_sitting<d>(
-                options.sitting,
-                {std::move(files), options.overrides, std::move(one), {}, {}, std::nullopt, true});
+            apply(options.overrides, one.options);
+            return run_sitting<d>(options.sitting, {std::move(files), options.overrides, std::move(one)},
+                                  true);
         },
         plan);
 }

@@ -1,9 +1,9 @@
-// One sitting of a run: from where it is to its end, or until it is told to stop. Shared by `drystone run` and
-// `drystone resume`.
+// One sitting of a run (results/sitting.hpp) as the command does it: signals, what is said, and the exit code. Shared by
+// `drystone run` and `drystone resume`.
 #pragma once
 
 #include "drystone/distributed/communicator.hpp"
-#include "drystone/results/checkpoint.hpp"
+#include "drystone/results/run_folder.hpp"
 
 #include <optional>
 #include <string>
@@ -25,29 +25,9 @@ struct SittingOptions {
     int rebalance_every = 0;  ///< steps after which space is cut anew whatever the balance; 0: by need
 };
 
-/// A run at the beginning of a sitting.
-template <int d>
-struct Start {
-    SceneFiles files;
-    RunOverrides overrides;  ///< already in the plan
-    RunPlan<d> plan;
-    WarmStart<d> warm;
-    RunProgress progress;
-    std::optional<State> observers;  ///< none: a new run
-    bool same_folder = true;         ///< a resumed run goes on in the folder in which it was
-};
-
-/// Puts what the command line said into the plan.
-template <int d>
-void apply(const RunOverrides& overrides, RunPlan<d>& plan);
-
-/// True if there are no more steps to do.
-template <int d>
-bool at_end(const Start<d>& start);
-
 /// Runs. The exit code: 0 at the end; exit_stopped after Ctrl-C or SIGTERM; with `strict`, exit_unsolved if a step was
-/// not solved; exit_failed, with one message, where something could not be written.
+/// not solved; exit_failed, with one message, where something could not be written. `same_folder`: see FolderOptions.
 template <int d>
-int run_sitting(const SittingOptions& options, Start<d> start);
+int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder);
 
 }  // namespace drystone::command

@@ -62,7 +62,8 @@ private:
             return;
         }
         ConeSolution solution = start;
-        const Run run = run_solver(file, read->problem, *solvers_.front(), options_.run, solution, progress_);
+        const SolverRun run =
+            run_solver(file, read->problem, *solvers_.front(), options_.run, solution, progress_);
         progress_.clear();
         all_solved_ = all_solved_ && run.solved();
         tell(run);
@@ -98,7 +99,7 @@ private:
         std::string story;
         for (const NamedSolver* solver : solvers_) {
             ConeSolution solution = start;
-            const Run run = run_solver(file, problem, *solver, options_.run, solution, progress_);
+            const SolverRun run = run_solver(file, problem, *solver, options_.run, solution, progress_);
             progress_.clear();
             solved = solved || run.solved();
             if (options_.json) {
@@ -118,13 +119,13 @@ private:
     }
 
     /// `auto` fell back, or it failed.
-    static bool worth_a_story(const Run& run) {
+    static bool worth_a_story(const SolverRun& run) {
         const std::string& message = run.report.message;
         return run.requested == "auto" && !message.empty() &&
                (!run.solved() || message.find("; ") != std::string::npos);
     }
 
-    void tell(const Run& run) {
+    void tell(const SolverRun& run) {
         if (options_.json) {
             say(json_line(run, options_.run));
             return;
@@ -153,7 +154,7 @@ private:
     }
 
     /// A file's `solution` must be one: a solve that failed is kept as the first guess instead.
-    void save(ProblemFile read, const Run& run, ConeSolution solution) {
+    void save(ProblemFile read, const SolverRun& run, ConeSolution solution) {
         if (solution.r.size() != read.problem.rows()) {
             note(fmt::format("{}: there is nothing to save", run.file));
             return;

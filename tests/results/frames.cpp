@@ -277,13 +277,11 @@ TEST(Frames, StaySmall) {
         copy_frame<3>(scene, nullptr, 1e-3, state);
         // Contacts as of a packing of spheres with friction: 2.4 a grain.
         for (Index i = 0; i < static_cast<Index>(2.4 * scene.bodies.count()); ++i) {
-            FrameContact<3> c;
+            Contact<3> c;
             c.a = i % (scene.bodies.count() - 1);
             c.b = c.a + 1;
             c.arm_a = Vec<3>(0.01, 0, 0), c.arm_b = -c.arm_a, c.normal = Vec<3>::UnitX();
-            c.x_a = scene.bodies.position[c.a], c.x_b = scene.bodies.position[c.b];
-            c.impulse = Vec<3>::UnitX();
-            state.contacts.push_back(c);
+            state.contacts.push_back(placed<3>(scene, c, Vec<3>::UnitX()));
         }
         FrameSurfaces<3> surfaces;
         const Timer timer;

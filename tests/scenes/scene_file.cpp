@@ -66,7 +66,7 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
     EXPECT_EQ(step.theta_or_default(), 0.75);
     EXPECT_EQ(step.drift, Drift::clamp);
     EXPECT_EQ(step.reach, 0.5);
-    EXPECT_EQ(step.detect.skin, 0.3);
+    EXPECT_EQ(step.skin, 0.3);
     EXPECT_TRUE(std::holds_alternative<InteriorPointOptions>(step.solve.solver));
     EXPECT_EQ(step.solve.law, Law::associated);
     EXPECT_EQ(step.solve.goal.tolerance, 1e-9);

@@ -173,14 +173,14 @@ void check(const Scene<d>& pouring, StepOptions options, int settling, int steps
 StepOptions look_ahead() {
     StepOptions options;
     options.h = 5e-3;
-    options.detect.skin = 0.5;  // so that a list serves several steps
+    options.skin = 0.5;  // so that a list serves several steps
     return options;
 }
 StepOptions moreau_jean() {
     StepOptions options;
     options.scheme = Scheme::moreau_jean;
     options.h = 2e-3;
-    options.detect.skin = 0.5;
+    options.skin = 0.5;
     return options;
 }
 

@@ -306,16 +306,19 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
     }
 }
 
-void check_tiling(const ConeProblem& p, FaultList& faults) {
+void check_tiling(const ConeProblem& p, std::span<const std::uint8_t> visited, FaultList& faults) {
     const Tiling& t = p.tiling;
     if (t.empty()) return;
-    std::vector<char> seen(p.blocks(), 0);
-    bool permutation = static_cast<Index>(t.order.size()) == p.blocks();
+    // A block that is not to be listed is as one that is.
+    std::vector<std::uint8_t> seen(p.blocks(), 0);
+    for (std::size_t i = 0; i < visited.size(); ++i) seen[i] = visited[i] == 0 ? 1 : 0;
+    const auto listed = static_cast<Index>(std::count(seen.begin(), seen.end(), 0));
+    bool permutation = static_cast<Index>(t.order.size()) == listed;
     for (Index i : t.order) {
         permutation = permutation && i >= 0 && i < p.blocks() && seen[i] == 0;
         if (permutation) seen[i] = 1;
     }
-    permutation = permutation && t.tile_start.back() == p.blocks() && t.colour_start.back() == t.tiles();
+    permutation = permutation && t.tile_start.back() == listed && t.colour_start.back() == t.tiles();
     faults.expect(permutation,
                   "tiling: order must list every block once, and tiles and colours cover all of it");
     if (!permutation) return;
@@ -338,7 +341,7 @@ void check_tiling(const ConeProblem& p, FaultList& faults) {
 
 }  // namespace
 
-std::vector<std::string> find_faults(const ConeProblem& p) {
+std::vector<std::string> find_faults(const ConeProblem& p, std::span<const std::uint8_t> visited) {
     FaultList faults;
     faults.expect(p.f.size() == p.dofs(),
                   "f: " + std::to_string(p.f.size()) +
@@ -413,7 +416,7 @@ std::vector<std::string> find_faults(const ConeProblem& p) {
                 }
             }
         }
-        check_tiling(p, faults);
+        check_tiling(p, visited, faults);
     }
     return faults.take();
 }

@@ -67,6 +67,9 @@ struct Part final : Share<d> {
     void forget(std::span<const std::uint8_t> gone) override;
     void borrow_near(Scene<d>& scene, const Bounds<d>& where) override;
     void welcome(const Scene<d>& scene) override;
+    [[nodiscard]] const void* communicator() const override { return team->address(); }
+    [[nodiscard]] Slices<d> slice(const Scene<d>& scene, const StepMemory<d>* memory,
+                                  const SliceOptions& wanted) const override;  // slices.cpp
 
     const Communicator* team;
     Partition<d> partition;

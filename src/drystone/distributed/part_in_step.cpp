@@ -19,7 +19,7 @@ void choose_margins(const Scene<d>& scene, const StepOptions& options, double h,
     for (Index i = 0; i < scene.bodies.count(); ++i) {
         if (part.owner[i] == everywhere) continue;
         const double outer = scene.outer_radius(i);
-        margin[i] = memory.reach[i] + options.detect.skin * std::clamp(scene.inner_radius(i), 0.0, outer) +
+        margin[i] = memory.reach[i] + options.skin * std::clamp(scene.inner_radius(i), 0.0, outer) +
                     (middle ? 0.5 * h * scene.bodies.velocity[i].norm() : 0.0) + 1e-6 * outer;
     }
 }

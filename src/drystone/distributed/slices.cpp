@@ -82,17 +82,13 @@ void slice_contacts(const Scene<d>& scene, const StepMemory<d>* memory, const Pa
     for (std::size_t i = 0; i < count; ++i) {
         const Contact<d>& c = memory->contacts[i];
         if (home_of(scene, part, c.a, c.b) != part.team->rank()) continue;
-        SlicedContact<d> sliced;
         const ConeProblem& problem = memory->assembled.problem;
-        sliced.contact = c;
-        sliced.x_a = scene.bodies.position[c.a];
-        sliced.x_b = scene.bodies.position[c.b];
-        sliced.free_a = scene.bodies.is_free(c.a);
-        sliced.free_b = scene.bodies.is_free(c.b);
+        SlicedContact<d> sliced;
+        static_cast<PlacedContact<d>&>(sliced) =
+            placed(scene, c, impulse_of(memory->assembled, memory->solution.r, c, static_cast<Index>(i)));
         sliced.cone = problem.cones[i];
         std::copy_n(memory->solution.r.data() + problem.offset[i], sliced.cone.dim, sliced.r.begin());
         sliced.pull = problem.pull.size() > 0 ? problem.pull[i] : 0;
-        sliced.impulse = impulse_of(memory->assembled, memory->solution.r, c, static_cast<Index>(i));
         mail.to(ranges.rank_of(c.key.first)).put_raw(sliced);
     }
     for (const auto& message : mail.send(Talk::files))
@@ -123,14 +119,15 @@ void slice_contacts(const Scene<d>& scene, const StepMemory<d>* memory, const Pa
 }  // namespace
 
 template <int d>
-Slices<d> slice(const Scene<d>& scene, const StepMemory<d>* memory, const Part<d>& part,
-                const SliceOptions& options) {
-    const IdRanges ranges{scene.bodies.next_id, options.to_first ? 1 : part.team->count()};
+Slices<d> Part<d>::slice(const Scene<d>& scene, const StepMemory<d>* memory,
+                         const SliceOptions& wanted) const {
+    const Part<d>& part = *this;
+    const IdRanges ranges{scene.bodies.next_id, wanted.to_first ? 1 : part.team->count()};
     Slices<d> out;
-    slice_bodies(scene, memory, part, ranges, options.contacts, out);
+    slice_bodies(scene, memory, part, ranges, wanted.contacts, out);
     out.body_rows = rows_of(*part.team, out.bodies.id.size());
-    if (options.contacts) slice_contacts(scene, memory, part, ranges, out);
-    if (options.warm && memory != nullptr) {
+    if (wanted.contacts) slice_contacts(scene, memory, part, ranges, out);
+    if (wanted.warm && memory != nullptr) {
         const WarmStart<d>& warm = memory->warm;
         Mail mail(*part.team);
         for (std::size_t k = 0; k < warm.key.size(); ++k)
@@ -182,32 +179,9 @@ void join(Scene<d>& scene, Part<d>& part, WarmStart<d>& warm) {
     own_rows(scene, part);
 }
 
-template <int d>
-StepMemory<d> memory_of(const Slices<d>& slices) {
-    StepMemory<d> memory;
-    ConeProblem& problem = memory.assembled.problem;
-    std::vector<double> r, pull;
-    for (const SlicedContact<d>& sliced : slices.contacts) {
-        Contact<d>& c = memory.contacts.emplace_back(sliced.contact);
-        c.a = static_cast<Index>(sliced.row_a);
-        c.b = static_cast<Index>(sliced.row_b);
-        problem.cones.push_back(sliced.cone);
-        problem.offset.push_back(problem.offset.back() + sliced.cone.dim);
-        r.insert(r.end(), sliced.r.begin(), sliced.r.begin() + sliced.cone.dim);
-        pull.push_back(sliced.pull);
-    }
-    memory.assembled.contacts = static_cast<Index>(memory.contacts.size());
-    memory.solution.r = Eigen::Map<const Eigen::VectorXd>(r.data(), static_cast<Eigen::Index>(r.size()));
-    problem.pull = Eigen::Map<const Eigen::VectorXd>(pull.data(), static_cast<Eigen::Index>(pull.size()));
-    return memory;
-}
-
-#define DRYSTONE_SLICES(d)                                                                                \
-    template Slices<d> slice(const Scene<d>&, const StepMemory<d>*, const Part<d>&, const SliceOptions&); \
-    template void join(Scene<d>&, Part<d>&, WarmStart<d>&);                                               \
-    template StepMemory<d> memory_of(const Slices<d>&)
-DRYSTONE_SLICES(2);
-DRYSTONE_SLICES(3);
-#undef DRYSTONE_SLICES
+template Slices<2> Part<2>::slice(const Scene<2>&, const StepMemory<2>*, const SliceOptions&) const;
+template Slices<3> Part<3>::slice(const Scene<3>&, const StepMemory<3>*, const SliceOptions&) const;
+template void join(Scene<2>&, Part<2>&, WarmStart<2>&);
+template void join(Scene<3>&, Part<3>&, WarmStart<3>&);
 
 }  // namespace drystone

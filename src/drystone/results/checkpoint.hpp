@@ -44,13 +44,6 @@ namespace hdf5 {
 class Group;
 }
 
-/// What the command line said instead of the scene; kept for when the run is resumed.
-struct RunOverrides {
-    std::optional<double> until;        ///< s
-    std::optional<std::int64_t> steps;  ///< of the whole run, from its beginning
-    std::optional<double> tolerance;    ///< of a step's solve
-};
-
 /// What a checkpoint is written from.
 template <int d>
 struct RunState {

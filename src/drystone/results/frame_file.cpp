@@ -33,19 +33,19 @@ struct ContactColumns {
 };
 
 template <int d>
-ContactColumns columns_of(const std::vector<FrameContact<d>>& contacts) {
+ContactColumns columns_of(const std::vector<PlacedContact<d>>& contacts) {
     const std::size_t n = contacts.size();
     ContactColumns columns;
     columns.a.reserve(n), columns.b.reserve(n), columns.gap.reserve(n);
     columns.point.reserve(n * d), columns.normal.reserve(n * d), columns.impulse.reserve(n * d);
-    for (const FrameContact<d>& c : contacts) {
-        columns.a.push_back(static_cast<int>(c.a));
-        columns.b.push_back(static_cast<int>(c.b));
-        columns.gap.push_back(static_cast<float>(c.gap));
-        const Vec<d> at = c.x_a + c.arm_a;
+    for (const PlacedContact<d>& c : contacts) {
+        columns.a.push_back(static_cast<int>(c.row_a));
+        columns.b.push_back(static_cast<int>(c.row_b));
+        columns.gap.push_back(static_cast<float>(c.contact.gap));
+        const Vec<d> at = c.x_a + c.contact.arm_a;
         for (int k = 0; k < d; ++k) {
             columns.point.push_back(static_cast<float>(at[k]));
-            columns.normal.push_back(static_cast<float>(c.normal[k]));
+            columns.normal.push_back(static_cast<float>(c.contact.normal[k]));
             columns.impulse.push_back(c.impulse[k]);
         }
     }
@@ -202,7 +202,7 @@ template <int d>
 VtkGrid grid_of_forces(const FrameState<d>& state) {
     VtkGrid grid;
     std::vector<float> force, vector, normal, gap;
-    const auto line = [&](const Vec<d>& from, const Vec<d>& to, const FrameContact<d>& c) {
+    const auto line = [&](const Vec<d>& from, const Vec<d>& to, const PlacedContact<d>& c) {
         const int first = static_cast<int>(grid.points.size() / 3);
         append<d>(grid.points, from);
         append<d>(grid.points, to);
@@ -211,20 +211,21 @@ VtkGrid grid_of_forces(const FrameState<d>& state) {
         const Vec<d> f = c.impulse / state.h;
         force.push_back(static_cast<float>(f.norm()));
         append<d>(vector, f);
-        normal.push_back(static_cast<float>(f.dot(c.normal)));
-        gap.push_back(static_cast<float>(c.gap));
+        normal.push_back(static_cast<float>(f.dot(c.contact.normal)));
+        gap.push_back(static_cast<float>(c.contact.gap));
     };
-    for (const FrameContact<d>& c : state.contacts) {
+    for (const PlacedContact<d>& c : state.contacts) {
         if (c.impulse.isZero(0)) continue;
         // Bodies move by far less than their size in a step, but by a whole period where they touch across one.
-        const Vec<d> branch = c.arm_a - c.arm_b;
+        const Vec<d>&arm_a = c.contact.arm_a, &arm_b = c.contact.arm_b;
+        const Vec<d> branch = arm_a - arm_b;
         const bool near = c.free_a && c.free_b && (c.x_b - c.x_a - branch).norm() < 0.5 * branch.norm();
         if (near) {
             line(c.x_a, c.x_b, c);
             continue;
         }
-        if (c.free_a) line(c.x_a, c.x_a + c.arm_a, c);
-        if (c.free_b) line(c.x_b, c.x_b + c.arm_b, c);
+        if (c.free_a) line(c.x_a, c.x_a + arm_a, c);
+        if (c.free_b) line(c.x_b, c.x_b + arm_b, c);
     }
     grid.fields.push_back({"force", 0, std::move(force)});
     grid.fields.push_back({"force_vector", 3, std::move(vector)});
@@ -232,6 +233,28 @@ VtkGrid grid_of_forces(const FrameState<d>& state) {
     grid.fields.push_back({"gap", 0, std::move(gap)});
     return grid;
 }
+
+/// A frame whose bodies are there, without contacts.
+template <int d>
+void begin_frame(const Scene<d>& scene, double h, FrameState<d>& out) {
+    out.time = scene.time;
+    out.h = h;
+    if (!out.shapes || out.shapes->size() != scene.shapes.size())
+        out.shapes = std::make_shared<const std::vector<Shape<d>>>(scene.shapes);
+    out.radius.clear();
+    for (Index i = 0; i < out.bodies.count(); ++i)
+        out.radius.push_back(scene.outer_radius(out.bodies.shape[i], out.bodies.size[i]));
+    out.force.assign(out.bodies.id.size(), 0.0F);
+    out.contacts.clear();
+}
+
+/// One that neither carries anything nor overlaps is not drawn.
+template <int d>
+void add_contact(const PlacedContact<d>& c, FrameState<d>& out) {
+    if (!c.impulse.isZero(0) || c.contact.gap <= 0) out.contacts.push_back(c);
+}
+
+float force_of(double impulse, double h) { return h > 0 ? static_cast<float>(impulse / h) : 0.0F; }
 
 /// Writes beside the final name and renames, so that a reader never meets half a file.
 template <class F>
@@ -259,28 +282,26 @@ void write_whole(const std::filesystem::path& path, const hdf5::Ranks& ranks, F&
 template <int d>
 void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out,
                 const Vector* impulses) {
-    out.time = scene.time;
-    out.h = h;
     out.bodies = scene.bodies;
-    if (!out.shapes || out.shapes->size() != scene.shapes.size())
-        out.shapes = std::make_shared<const std::vector<Shape<d>>>(scene.shapes);
-    out.radius.clear();
-    for (Index i = 0; i < scene.bodies.count(); ++i) out.radius.push_back(scene.outer_radius(i));
-    out.contacts.clear();
-    out.force.assign(scene.bodies.id.size(), 0.0F);
+    begin_frame(scene, h, out);
     if (memory == nullptr) return;
-    const Bodies<d>& bodies = scene.bodies;
     for (std::size_t i = 0; i < memory->contacts.size(); ++i) {
         const Contact<d>& c = memory->contacts[i];
         const Vec<d> impulse =
             impulse_of(memory->assembled, impulses != nullptr ? *impulses : memory->solution.r, c,
                        static_cast<Index>(i));
-        if (impulse.isZero(0) && c.gap > 0) continue;
-        out.contacts.push_back({c.a, c.b, bodies.position[c.a], bodies.position[c.b], bodies.is_free(c.a),
-                                bodies.is_free(c.b), c.arm_a, c.arm_b, c.normal, c.gap, impulse, c.key});
-        const auto f = static_cast<float>(impulse.norm() / h);
-        for (const Index body : {c.a, c.b}) out.force[body] = std::max(out.force[body], f);
+        add_contact(placed(scene, c, impulse), out);
+        for (const Index body : {c.a, c.b})
+            out.force[body] = std::max(out.force[body], force_of(impulse.norm(), h));
     }
+}
+
+template <int d>
+void copy_frame(const Scene<d>& scene, Slices<d> slices, double h, FrameState<d>& out) {
+    out.bodies = std::move(slices.bodies);
+    begin_frame(scene, h, out);
+    for (std::size_t i = 0; i < out.force.size(); ++i) out.force[i] = force_of(slices.largest_impulse[i], h);
+    for (const SlicedContact<d>& c : slices.contacts) add_contact<d>(c, out);
 }
 
 template <int d>
@@ -365,6 +386,7 @@ void write_frame(const std::filesystem::path& path, const Scene<d>& scene, const
 
 #define DRYSTONE_FRAMES(d)                                                                                  \
     template void copy_frame(const Scene<d>&, const StepMemory<d>*, double, FrameState<d>&, const Vector*); \
+    template void copy_frame(const Scene<d>&, Slices<d>, double, FrameState<d>&);                           \
     template class FrameSurfaces<d>;                                                                        \
     template void write_grains(const std::filesystem::path&, const FrameState<d>&, FrameSurfaces<d>&,       \
                                const FrameSlabs&);                                                          \

@@ -33,25 +33,13 @@
 // have their numbers as times.
 #pragma once
 
-#include "drystone/grains/memory.hpp"
 #include "drystone/results/vtkhdf.hpp"
+#include "drystone/world/slices.hpp"
 
 #include <filesystem>
 #include <memory>
 
 namespace drystone {
-
-/// A contact with all that is drawn of it: its bodies may be on another rank.
-template <int d>
-struct FrameContact {
-    std::int64_t a = 0, b = 0;          ///< rows of the bodies in the file
-    Vec<d> x_a, x_b;                    ///< their centres, m
-    bool free_a = true, free_b = true;  ///< whether they are
-    Vec<d> arm_a, arm_b, normal;        ///< as in Contact
-    double gap = 0;
-    Vec<d> impulse;  ///< on a, N s
-    ContactKey key;
-};
 
 /// What a frame is written from: a copy, so that the run can go on meanwhile. Several ranks: each has some of the
 /// bodies (in the order of ids, rank after rank) and of the contacts (in the order of keys), and needs nothing of the
@@ -64,13 +52,16 @@ struct FrameState {
     std::vector<float> force;    ///< the largest on each body, N
     /// shared by frames: shapes are added to a scene, never changed; the same on all ranks
     std::shared_ptr<const std::vector<Shape<d>>> shapes;
-    std::vector<FrameContact<d>> contacts;  ///< that carry an impulse or overlap
+    std::vector<PlacedContact<d>> contacts;  ///< that carry an impulse or overlap
 };
 
 /// Copies a scene. `memory`: of the last step, of length `h`; nullptr before the first. Reuses the room that `out` has.
 template <int d>
 void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out,
                 const Vector* impulses = nullptr);
+/// Likewise from its slices, contacts among them: the rows of this rank.
+template <int d>
+void copy_frame(const Scene<d>& scene, Slices<d> slices, double h, FrameState<d>& out);
 
 /// Surfaces for frames, kept from frame to frame.
 template <int d>

@@ -1,6 +1,7 @@
 #include "drystone/run/balance.hpp"
 
 #include "drystone/run/simulate.hpp"
+#include "drystone/world/share.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,5 +31,31 @@ double EnergyBalance::error(const RunSummary& summary, double fall) const {
         std::max({largest_kinetic, std::abs(end.potential - begin.potential), gross_work, fall});
     return scale > 0 ? std::max(0.0, std::abs(nowhere) - rounding) / scale : 0;
 }
+
+template <int d>
+Energy energy_now(const Scene<d>& scene, const Share<d>* share) {
+    if (!share) return energy_of(scene);
+    StepSums sums;
+    account_after(scene, {share->counted_bodies(scene), {}}, sums);
+    share->sum(sums.sums);
+    return {sums.kinetic.value(), sums.potential.value()};
+}
+
+template <int d>
+double energy_of_a_fall(const Scene<d>& scene, double h, const Share<d>* share) {
+    const std::vector<std::uint8_t> here = share ? share->counted_bodies(scene) : std::vector<std::uint8_t>();
+    const Counted counted{here, {}};
+    ExactSum mass;
+    for (Index i = 0; i < scene.bodies.count(); ++i)
+        if (scene.bodies.is_free(i) && counted.body(i)) mass.add(scene.bodies.mass[i]);
+    if (share) share->sum({&mass, 1});
+    const double speed = scene.gravity.norm() * h;
+    return 0.5 * mass.value() * speed * speed;
+}
+
+template Energy energy_now(const Scene<2>&, const Share<2>*);
+template Energy energy_now(const Scene<3>&, const Share<3>*);
+template double energy_of_a_fall(const Scene<2>&, double, const Share<2>*);
+template double energy_of_a_fall(const Scene<3>&, double, const Share<3>*);
 
 }  // namespace drystone

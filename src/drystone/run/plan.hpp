@@ -5,6 +5,7 @@
 #include "drystone/run/simulate.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +38,15 @@ struct RunPlan {
     std::vector<MeasureTable<d>> measures;
     SceneNames names;
 };
+
+/// What is said instead of the scene, as by the command line; kept for when the run is resumed.
+struct RunOverrides {
+    std::optional<double> until;        ///< s
+    std::optional<std::int64_t> steps;  ///< of the whole run, from its beginning
+    std::optional<double> tolerance;    ///< of a step's solve
+};
+/// Puts them into the options of a plan. Throws Error where they make too many steps.
+void apply(const RunOverrides& overrides, RunOptions& options);
 
 using AnyPlan = std::variant<RunPlan<2>, RunPlan<3>>;
 

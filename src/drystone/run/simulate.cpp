@@ -34,16 +34,6 @@ void check_step(const StepRecord& record, const RunOptions& options, double begi
          "allow a larger time.displacement, or look for a body that is far too fast");
 }
 
-/// Of all bodies, now.
-template <int d>
-Energy energy_now(const Scene<d>& scene, const Share<d>* share) {
-    if (!share) return energy_of(scene);
-    StepSums sums;
-    account_after(scene, {share->counted_bodies(scene), {}}, sums);
-    share->sum(sums.sums);
-    return {sums.kinetic.value(), sums.potential.value()};
-}
-
 /// Grains come and go before a step of length h. On several ranks, sinks take away what they hold on each; sources need
 /// to know what is near them: all ranks borrow that, and put in the same grains.
 template <int d>
@@ -140,7 +130,7 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
     if (share) share->begin(scene, stepping);
     progress.stopped = StopReason::none;
     if (!progress.balance.begun) progress.balance.start(energy_now(scene, share));
-    while (!options.reached_end(scene.time)) {
+    while (!options.reached_end(scene.time, progress.summary.steps)) {
         const double begin = scene.time;
         if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
         if (!feeds.empty()) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace drystone {
 
@@ -17,11 +18,14 @@ inline constexpr double most_steps_of_a_run = 1e15;
 
 struct RunOptions {
     StepOptions step;
-    double end = 1;      ///< time at which to stop, s
-    StopRule stop = {};  ///< and before it
+    double end = 1;                               ///< time at which to stop, s
+    std::optional<std::int64_t> most_steps = {};  ///< of the whole run, from its beginning
+    StopRule stop = {};                           ///< and before it
 
-    /// A sum of steps misses the end by rounding.
-    [[nodiscard]] bool reached_end(double time) const { return end - time <= 1e-6 * std::min(step.h, end); }
+    /// True if no step is left to do. A sum of steps misses the end by rounding.
+    [[nodiscard]] bool reached_end(double time, std::int64_t steps) const {
+        return end - time <= 1e-6 * std::min(step.h, end) || (most_steps && steps >= *most_steps);
+    }
 };
 
 /// What a run did: sums and worst values over its steps.
@@ -83,6 +87,11 @@ struct RunProgress {
     FeedState feed;
     StopState stop;
     StopReason stopped = StopReason::none;
+
+    /// True if nothing is left to do.
+    [[nodiscard]] bool at_end(const RunOptions& options, double time) const {
+        return stopped != StopReason::none || options.reached_end(time, summary.steps);
+    }
 };
 State state_of(const RunProgress& progress);
 /// Throws Error, with the name of the number, where the state is none that a run could have had.
@@ -92,7 +101,7 @@ void recall(const State& state, RunProgress& progress);
 template <int d>
 using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const StepRecord&)>;
 
-/// Steps until `end`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that
+/// Steps until `end`, `most_steps`, or until the stop rule holds. A fixed step is never cut short: the run ends with the step that
 /// reaches `end` to rounding; an adapted one is. Going on with the same scene, memory and progress is as if it had
 /// never ended. `share`: on several ranks (world/share.hpp). `scene` is then all of it on each rank, where parts have
 /// not been made yet, or the part of this rank.

@@ -40,7 +40,7 @@ void read_scheme(const Table& root, StepOptions& step) {
                       "use the scheme look-ahead with theta = 1, or contacts = \"rigid\"");
     // Wider, all bodies are neighbours of all others.
     step.reach = scheme->number_or("reach", step.reach);
-    step.detect.skin = scheme->number_or("skin", step.detect.skin);
+    step.skin = scheme->number_or("skin", step.skin);
     scheme->finish();
 }
 

@@ -284,7 +284,7 @@ std::vector<StartOverlap> start_overlaps(const RunPlan<d>& plan, std::size_t& co
     const std::vector<double> reach(static_cast<std::size_t>(scene.bodies.count()), 0.0);
     Neighbours<d> neighbours;
     ContactSet<d> contacts;
-    detect(scene, std::span<const double>(reach), plan.options.step.detect, neighbours, contacts);
+    detect(scene, std::span<const double>(reach), {.skin = plan.options.step.skin}, neighbours, contacts);
     count = contacts.size();
 
     std::map<std::pair<Index, Index>, StartOverlap> deepest;  // of each pair

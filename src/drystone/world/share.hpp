@@ -3,12 +3,13 @@
 #pragma once
 
 #include "drystone/bodies/region.hpp"
+#include "drystone/world/slices.hpp"
 #include "drystone/world/stages.hpp"
 
 namespace drystone {
 
 /// Every function is collective where it does not answer from what this rank knows already (const ones but for
-/// `least`).
+/// `least`, `sum` and `slice`).
 template <int d>
 class Share {
 public:
@@ -56,6 +57,14 @@ public:
     virtual void borrow_near(Scene<d>& scene, const Bounds<d>& where) = 0;
     /// The same new bodies have come on every rank; the next step puts each where it belongs.
     virtual void welcome(const Scene<d>& scene) = 0;
+
+    // ---- for those who write files and measure, after a step ----
+
+    /// MPI's communicator, by its address: what files know of ranks (files/ranks.hpp).
+    [[nodiscard]] virtual const void* communicator() const = 0;
+    /// The scene in rows. `memory`: of the last step, or nullptr before the first.
+    [[nodiscard]] virtual Slices<d> slice(const Scene<d>& scene, const StepMemory<d>* memory,
+                                          const SliceOptions& wanted) const = 0;
 };
 
 }  // namespace drystone

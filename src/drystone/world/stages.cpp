@@ -122,9 +122,10 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
     });
 }
 
-void check_problem([[maybe_unused]] const ConeProblem& problem) {
+void check_problem([[maybe_unused]] const ConeProblem& problem,
+                   [[maybe_unused]] std::span<const std::uint8_t> visited) {
 #ifndef NDEBUG
-    const std::vector<std::string> faults = find_faults(problem);
+    const std::vector<std::string> faults = find_faults(problem, visited);
     // Numbers that are out of range are the user's, and are told of by the solve.
     if (!faults.empty() && numbers_in_range(problem, 1))
         fail("the contact problem of the step", faults.front(), "report this");

@@ -35,10 +35,7 @@ void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, c
 /// How detection is to work in a step.
 template <int d>
 DetectOptions detection(const StepOptions& options, StepMemory<d>& memory) {
-    DetectOptions detecting = options.detect;
-    detecting.threads = resolve_threads(options.solve.threads);
-    detecting.memory = &memory.W.rooms();
-    return detecting;
+    return {options.skin, resolve_threads(options.solve.threads), &memory.W.rooms()};
 }
 
 /// Calls f with the bodies where the scheme wants its contacts: at the beginning of the step, or in its middle.
@@ -87,8 +84,8 @@ struct StepSums {
     void write(StepRecord& record) const;
 };
 
-/// In builds with assertions: that what was assembled is a problem. (Of several ranks each has a part of one.)
-void check_problem(const ConeProblem& problem);
+/// In builds with assertions: that what was assembled is a problem. `visited`: see find_faults.
+void check_problem(const ConeProblem& problem, std::span<const std::uint8_t> visited);
 
 /// Throws Error with the faults where the solver was given data that are no problem: of the solution nothing may be
 /// used then. For one rank and several.

@@ -81,7 +81,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
 
-    if (!share) check_problem(problem);  // of several ranks each has a part of one
+    check_problem(problem,
+                  share ? std::span(share->exchange().visits_block) : std::span<const std::uint8_t>());
     memory.W.refill(problem, threads, share ? &share->exchange() : nullptr);
     memory.W.set_arithmetic(solving.arithmetic);
     record.solve = solve(memory.W, solving, memory.start, memory.solution);

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace drystone::command {
+namespace drystone {
 
 /// Held until it goes, and let go by the system however the program ends. Where a file system knows no locks there is
 /// none.
@@ -19,4 +19,4 @@ private:
     int file_;
 };
 
-}  // namespace drystone::command
+}  // namespace drystone

@@ -1,4 +1,4 @@
-#include "folder_lock.hpp"
+#include "drystone/files/folder_lock.hpp"
 
 #include "drystone/base/error.hpp"
 
@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-namespace drystone::command {
+namespace drystone {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -21,4 +21,4 @@ FolderLock::~FolderLock() {
     if (file_ >= 0) ::close(file_);
 }
 
-}  // namespace drystone::command
+}  // namespace drystone

@@ -70,6 +70,18 @@ if(DRYSTONE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     endif()
 endif()
 
+# drystone_unite(<target> <n>): its sources are compiled n at a time, as one. Most of a compilation is templates of Eigen and of the standard
+# library, which they share. What one source keeps to itself (unnamed namespaces) must then have other names than its neighbours'.
+function(drystone_unite target files)
+    if(DRYSTONE_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+            # A class with a member from an unnamed namespace is warned of where it is not in the main file.
+            target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+        endif()
+    endif()
+endfunction()
+
 # drystone_add_tower(<tower> COMPONENT <component> ROOMS <room>... LINKS <target>... [PRIVATE_LINKS <target>...])
 # The library drystone_<tower> from src/drystone/<room>/*.cpp, also known as Drystone::<tower>, static unless BUILD_SHARED_LIBS is on. It is
 # installed with its headers where its component is. PRIVATE_LINKS that are targets of ours (cmake/Dependencies.cmake) are installed with it:
@@ -94,6 +106,11 @@ function(drystone_add_tower tower)
         else()
             drystone_precompile(${target} library)
         endif()
+        drystone_unite(${target} 8)
+        # What is inlined in sweeps, and so how fast they are, is not left to who stands beside them.
+        set(alone ${sources})
+        list(FILTER alone INCLUDE REGEX "/(local|sweep)/|/solve/gauss_seidel")
+        set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
                                                    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     else()  # headers alone

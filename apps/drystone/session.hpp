@@ -1,5 +1,5 @@
-// One sitting of a run (results/sitting.hpp) as the command does it: signals, what is said, and the exit code. Shared by
-// `drystone run` and `drystone resume`.
+// One sitting of a run (results/sitting.hpp) as the command does it: signals, what is said, and the exit code. Shared
+// by `drystone run` and `drystone resume`.
 #pragma once
 
 #include "drystone/distributed/communicator.hpp"

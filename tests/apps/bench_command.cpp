@@ -73,7 +73,7 @@ TEST_F(Bench, PrintsTableAndSummaryAndDrawsThePicture) {
     for (const char* word : {"one.hdf5", "two.hdf5", "2 / 2", "performance_profile.svg"}) {
         EXPECT_TRUE(contains(answer.out, word)) << word << "\n" << answer.out;
     }
-    const std::string svg = text_of(scratch_.file("performance_profile.svg"));
+    const std::string svg = bytes_of(scratch_.file("performance_profile.svg"));
     EXPECT_EQ(xml_fault(svg), "");
     EXPECT_TRUE(contains(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\""));
     for (const std::string& solver : solvers) EXPECT_TRUE(contains(svg, ">" + solver + " (2/2)<")) << solver;
@@ -91,7 +91,7 @@ TEST_F(Bench, AllSolversOfTheLawIfNoneIsNamed) {
     std::size_t expected = 0;
     for (const NamedSolver& solver : named_solvers()) expected += solver.associated ? 1 : 0;
     EXPECT_EQ(answer.objects().size(), expected);
-    EXPECT_EQ(xml_fault(text_of(scratch_.file("p.svg"))), "");
+    EXPECT_EQ(xml_fault(bytes_of(scratch_.file("p.svg"))), "");
     EXPECT_TRUE(contains(answer.err, "p.svg")) << "where the picture is: " << answer.err;
 }
 

@@ -21,13 +21,6 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 Answer drystone_command(const Scratch& scratch, const std::vector<std::string>& words,
                         const std::string& before) {
     const std::filesystem::path errors = scratch.file("stderr.txt");
@@ -44,7 +37,7 @@ Answer drystone_command(const Scratch& scratch, const std::vector<std::string>& 
     }
     const int status = ::pclose(pipe);
     if (WIFEXITED(status)) answer.code = WEXITSTATUS(status);
-    answer.err = text_of(errors);
+    answer.err = bytes_of(errors);
     return answer;
 }
 

@@ -27,8 +27,6 @@ struct Answer {
 
 std::string quoted(const std::string& word);
 
-std::string text_of(const std::filesystem::path& path);
-
 /// Runs `drystone words...` with the scratch folder as the current one. `before`: words of the shell before it.
 Answer drystone_command(const Scratch& scratch, const std::vector<std::string>& words,
                         const std::string& before = "");

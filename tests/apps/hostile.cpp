@@ -56,9 +56,9 @@ TEST(HostileText, OfAFileIsShownAndNotObeyed) {
         EXPECT_TRUE(contains(answer->out, "\\x00\\u009b31m\\u202e\\nx: 9 steps")) << answer->out;
         expect_harmless(answer->out + answer->err);
     }
-    expect_harmless(text_of(scratch.file("run.log")));
-    expect_harmless(text_of(scratch.file("out/out.csv")));
-    expect_harmless(text_of(scratch.file("out/steps.csv")));
+    expect_harmless(bytes_of(scratch.file("run.log")));
+    expect_harmless(bytes_of(scratch.file("out/out.csv")));
+    expect_harmless(bytes_of(scratch.file("out/steps.csv")));
 }
 
 TEST(HostileText, OfAFileIsEscapedInJson) {
@@ -80,7 +80,7 @@ TEST(HostileText, IsNoFormulaOfASpreadsheet) {
     for (std::size_t at = 0; (at = scene.find(evil)) != std::string::npos;)
         scene.replace(at, evil.size(), "=HYPERLINK(1)");
     ASSERT_EQ(drystone_command(scratch, {"run", write_scene(scratch, scene), "--output", "out"}).code, 0);
-    const std::string table = text_of(scratch.file("out/out.csv"));
+    const std::string table = bytes_of(scratch.file("out/out.csv"));
     EXPECT_TRUE(contains(table, ",_=HYPERLINK(1) grains")) << table;
     EXPECT_FALSE(contains(table, ",=")) << table;
 }
@@ -142,7 +142,7 @@ TEST(HostileOptions, ALogDoesNotReplaceAFileOfTheRun) {
         EXPECT_EQ(answer.code, 2) << log;
         EXPECT_TRUE(contains(answer.err, "may be a file of the run itself")) << answer.err;
     }
-    EXPECT_EQ(text_of(scratch.file("scene.toml")), press);
+    EXPECT_EQ(bytes_of(scratch.file("scene.toml")), press);
     std::filesystem::create_directory(scratch.file("out"));
     EXPECT_EQ(
         drystone_command(scratch, {"run", scene, "--output", "out", "--log", "out/run.log", "--steps", "2"})
@@ -187,10 +187,10 @@ TEST(HostileFiles, WhatIsPrintedDoesNotEndInAFileOfTheRun) {
     const std::string scene = write_scene(scratch, press);
     const std::vector<std::string> words = {"run", scene, "--output", "out", "--steps", "2"};
     EXPECT_EQ(drystone_command(scratch, words).code, 0);
-    const std::string lines = text_of(scratch.file("out/steps.csv"));
+    const std::string lines = bytes_of(scratch.file("out/steps.csv"));
     for (const char* closed : {"exec <&-;", "exec >&-;", "exec <&- >&-;"}) {
         EXPECT_EQ(drystone_command(scratch, words, closed).code, 0) << closed;
-        EXPECT_EQ(text_of(scratch.file("out/steps.csv")), lines) << closed;
+        EXPECT_EQ(bytes_of(scratch.file("out/steps.csv")), lines) << closed;
     }
     const Answer full = drystone_command(scratch, words, "exec >/dev/full;");
     EXPECT_EQ(full.code, 2);
@@ -282,7 +282,7 @@ TEST(HostileFiles, ACheckpointThatIsGoneIsNotPromised) {
 TEST(HostileFiles, DamageIsToldInOneLine) {
     const Scratch scratch;
     const std::string name = write_small(scratch, "one.hdf5", small_problem());
-    std::string bytes = text_of(scratch.file(name));
+    std::string bytes = bytes_of(scratch.file(name));
     bytes.replace(
         0x68, 4,
         "\xff\xff\xff\xff");  // the size of the root's header, after which HDF5 fails to close itself

@@ -37,8 +37,8 @@ TEST(NewCommand, EachTemplateIsFineAndRuns) {
         EXPECT_TRUE(contains(made.out, "drystone run " + name + ".toml --output " + name)) << made.out;
         EXPECT_TRUE(contains(made.out, "tools/render " + name + " -o")) << made.out;
         EXPECT_TRUE(contains(made.out, " -o " + name + ".png")) << made.out;
-        EXPECT_EQ(text_of(scratch.file(name + ".toml")),
-                  text_of(root / "scenes" / "templates" / (name + ".toml")));
+        EXPECT_EQ(bytes_of(scratch.file(name + ".toml")),
+                  bytes_of(root / "scenes" / "templates" / (name + ".toml")));
         const Answer checked = drystone_command(scratch, {"check", "--strict", name + ".toml"});
         EXPECT_EQ(checked.code, 0) << checked.out << checked.err;
         const Answer run = drystone_command(scratch, {"run", name + ".toml", "--steps", "5", "--json"});
@@ -53,16 +53,16 @@ TEST(NewCommand, DoesNotReplaceAFile) {
     const Answer refused = drystone_command(scratch, {"new", "pile", "mine.toml"});
     EXPECT_EQ(refused.code, 2);
     EXPECT_TRUE(contains(refused.err, "mine.toml exists; give another name, or --force")) << refused.err;
-    EXPECT_EQ(text_of(scratch.file("mine.toml")), "dear to me");
+    EXPECT_EQ(bytes_of(scratch.file("mine.toml")), "dear to me");
     const Answer forced = drystone_command(scratch, {"new", "pile", "mine.toml", "--force"});
     EXPECT_EQ(forced.code, 0);
     EXPECT_TRUE(contains(forced.out, "tools/render mine -o mine.png\n")) << forced.out;
-    EXPECT_TRUE(contains(text_of(scratch.file("mine.toml")), "dimension = 3"));
+    EXPECT_TRUE(contains(bytes_of(scratch.file("mine.toml")), "dimension = 3"));
     // A link stays one: what it leads to is written.
     std::filesystem::create_symlink("mine.toml", scratch.file("link.toml"));
     EXPECT_EQ(drystone_command(scratch, {"new", "silo", "link.toml", "--force"}).code, 0);
     EXPECT_TRUE(std::filesystem::is_symlink(scratch.file("link.toml")));
-    EXPECT_TRUE(contains(text_of(scratch.file("mine.toml")), "dimension = 2"));
+    EXPECT_TRUE(contains(bytes_of(scratch.file("mine.toml")), "dimension = 2"));
     const Answer unknown = drystone_command(scratch, {"new", "pille"});
     EXPECT_EQ(unknown.code, 2);
     EXPECT_TRUE(contains(unknown.err, "did you mean 'pile'?")) << unknown.err;
@@ -73,15 +73,15 @@ TEST(FieldsCommand, PrintsAllOrOneAndRenewsADocument) {
     const Answer all = drystone_command(scratch, {"fields"});
     EXPECT_EQ(all.code, 0);
     EXPECT_TRUE(contains(all.out, "## [[lattice]]")) << all.out;
-    EXPECT_TRUE(contains(text_of(root / "docs" / "scene.md"), all.out));
+    EXPECT_TRUE(contains(bytes_of(root / "docs" / "scene.md"), all.out));
     EXPECT_TRUE(contains(drystone_command(scratch, {"fields", "wall"}).out, "direction into the free side"));
     EXPECT_EQ(drystone_command(scratch, {"fields", "walll"}).code, 2);
 
-    const std::string document = text_of(root / "docs" / "scene.md");
+    const std::string document = bytes_of(root / "docs" / "scene.md");
     const std::size_t at = document.find("## [time]");
     std::ofstream(scratch.file("doc.md")) << document.substr(0, at) << "old" << document.substr(at);
     EXPECT_EQ(drystone_command(scratch, {"fields", "--renew", "doc.md"}).code, 0);
-    EXPECT_EQ(text_of(scratch.file("doc.md")), document);
+    EXPECT_EQ(bytes_of(scratch.file("doc.md")), document);
 }
 
 TEST(CheckCommand, SeveralFilesAsJsonAndStrictly) {

@@ -52,7 +52,7 @@ std::string heap(const Scratch& scratch) {
 std::map<std::string, std::string> files_in(const fs::path& folder) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::directory_iterator(folder))
-        files[entry.path().filename().string()] = text_of(entry.path());
+        files[entry.path().filename().string()] = bytes_of(entry.path());
     return files;
 }
 
@@ -170,7 +170,7 @@ TEST(Resume, InterruptedRunsGoOn) {
         const int status = std::system(line.c_str());
         ASSERT_TRUE(WIFEXITED(status));
         EXPECT_EQ(WEXITSTATUS(status), 130);
-        EXPECT_TRUE(contains(text_of(scratch.file("stop.txt")), "drystone resume cut"));
+        EXPECT_TRUE(contains(bytes_of(scratch.file("stop.txt")), "drystone resume cut"));
         const auto info = drystone_command(scratch, {"info", "cut", "--json"}).objects().at(0);
         const auto steps = info["steps"].get<std::int64_t>();
         EXPECT_GT(steps, 0);
@@ -240,7 +240,7 @@ TEST(Run, KeepsALogAndProblemsThatWereNotSolved) {
     for (const auto& [name, bytes] : files_in(scratch.file("out")))
         saved += name.starts_with("failed_step_") ? 1 : 0;
     EXPECT_EQ(saved, 10);
-    const std::string log = text_of(scratch.file("log.txt"));
+    const std::string log = bytes_of(scratch.file("log.txt"));
     EXPECT_TRUE(contains(log, "was not solved: infeasible")) << log;
     EXPECT_TRUE(contains(log, "solve it again, by itself, with\n  drystone solve out/failed_step_")) << log;
     EXPECT_TRUE(contains(log, "more steps were not solved")) << log;

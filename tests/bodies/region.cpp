@@ -12,8 +12,6 @@
 namespace drystone::testing {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Part of the bounds that is inside, by random points.
 template <int d>
 double volume_by_points(const Region<d>& region, int points) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone::testing_narrow {
+namespace drystone::testing_narrow::mesh {
 namespace {
 
 /// A sheet of 2 n^2 triangles over [-n/2, n/2]^2 with heights of its own; the diagonals alternate.
@@ -210,4 +210,4 @@ TEST(NarrowMesh, EllipsoidOnFlatFloor) {
 }
 
 }  // namespace
-}  // namespace drystone::testing_narrow
+}  // namespace drystone::testing_narrow::mesh

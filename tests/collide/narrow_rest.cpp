@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone::testing_narrow {
+namespace drystone::testing_narrow::rest {
 namespace {
 
 const double tilts[] = {0, 1e-15, -1e-15, 1e-12, -1e-12, 1e-9, -1e-9, 1e-7, -1e-7, 1e-6, -1e-6};
@@ -198,4 +198,4 @@ TEST(NarrowRest, ManySidedPrisms) {
 }
 
 }  // namespace
-}  // namespace drystone::testing_narrow
+}  // namespace drystone::testing_narrow::rest

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_assemble {
 namespace {
 
 constexpr double radius = 0.1, h = 0.01;
@@ -109,4 +109,4 @@ TEST(Assemble, HeldBodiesHaveNoVelocitiesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_assemble

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_elasticity {
 namespace {
 
 constexpr double radius = 0.1, tangential = 2 * (1 - 0.3) / (2 - 0.3);
@@ -75,4 +75,4 @@ TEST(Elasticity, WithoutAnySpringAllContactsAreAlike) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_elasticity

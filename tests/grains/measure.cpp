@@ -9,7 +9,7 @@ namespace drystone {
 namespace {
 
 using sample::noise;
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 template <int d>
 Index add_ball(Scene<d>& scene, double radius, const Vec<d>& position,

@@ -77,11 +77,6 @@ Sample sample() {
     return s;
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 template <class T>
 std::string raw(const std::vector<T>& values) {
     return {reinterpret_cast<const char*>(values.data()), sizeof(T) * values.size()};

@@ -32,11 +32,6 @@ public:
 };
 const auto* const mpi = ::testing::AddGlobalTestEnvironment(new Mpi);
 
-std::string bytes_of(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// The kind, the extents and the bytes of a dataset or an attribute.
 std::string content_of(hid_t type, hid_t space, const std::function<herr_t(void*)>& read) {
     hsize_t extent[H5S_MAX_RANK] = {};

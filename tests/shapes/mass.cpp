@@ -9,7 +9,7 @@ using namespace drystone;
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 /// A few hundred roundings: every value here is a closed form on both sides.
 constexpr double rounding = 1e-13;
 

@@ -9,8 +9,6 @@ using namespace drystone;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 std::vector<Shape<3>> solids() {
     std::mt19937 random(11);
     std::normal_distribution<double> normal;

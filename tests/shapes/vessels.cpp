@@ -12,7 +12,7 @@
 namespace drystone::testing {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Edges without a neighbour.
 int open_edges(const TriangleMesh& mesh) {

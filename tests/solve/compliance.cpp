@@ -13,8 +13,6 @@ using namespace drystone::testing;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 bool takes(const NamedSolver& solver, Law law) {
     return law == Law::coulomb ? solver.coulomb : solver.associated;
 }

@@ -1,6 +1,13 @@
 #include "support/scratch.hpp"
 
+#include <fstream>
+
 namespace drystone::testing {
+
+std::string bytes_of(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 Eigen::MatrixXd Dice::positive(int size) {
     Eigen::MatrixXd A(size, size);

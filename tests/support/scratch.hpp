@@ -33,6 +33,9 @@ private:
     std::filesystem::path folder_;
 };
 
+/// All that is in a file; nothing where there is none.
+std::string bytes_of(const std::filesystem::path& file);
+
 class Dice {
 public:
     double operator()() { return uniform_(engine_); }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_balances {
 namespace {
 
 /// A gas of 1000 balls in a periodic box, no gravity, random velocities.
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(Balances, Pile, ::testing::Bool(),
                          [](const auto& strict) { return strict.param ? "ExactLaw" : "WithFrozenShifts"; });
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_balances

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_closed_forms {
 namespace {
 
 using sample::degree;
@@ -339,4 +339,4 @@ TEST(Cohesion, PushesOutWhatOverlapsAsOtherContactsDo) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_closed_forms

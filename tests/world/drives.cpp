@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_drives {
 namespace {
 
 using sample::g;
@@ -228,4 +228,4 @@ TEST(Cell, AShrinkingCellPressesAtTheGivenRate) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_drives

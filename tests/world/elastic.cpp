@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_elastic {
 namespace {
 
 using sample::g;
@@ -150,4 +150,4 @@ TEST(Elastic, TheElasticLimitOfABeamThatHangsOnASpringToo) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_elastic

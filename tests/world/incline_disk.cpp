@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_incline_disk {
 namespace {
 
 using sample::degree;
@@ -179,4 +179,4 @@ TEST(InclineDisk, PublishedFixedPointIterations) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_incline_disk

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_joints {
 namespace {
 
 using sample::g;
@@ -304,4 +304,4 @@ TEST(Joints, AJointWhoseBodyIsGoneDoesNothing) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_joints

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_masonry {
 namespace {
 
 using sample::degree;
@@ -142,4 +142,4 @@ TEST(Wall, HundredStonesStandForTenSecondsWithoutCreep) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_masonry

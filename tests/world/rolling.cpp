@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drystone {
+namespace drystone::testing_rolling {
 namespace {
 
 using sample::g;
@@ -49,7 +49,7 @@ Observer<d> balanced(double& last, double scale) {
 /// The associated law is exact up to the gap that it opens, of order h.
 double near(Law law) { return law == Law::coulomb ? 1e-8 : 5e-5; }
 
-class Rolling : public testing::TestWithParam<Law> {};
+class Rolling : public ::testing::TestWithParam<Law> {};
 
 TEST_P(Rolling, ADiskSlowsAtAConstantRateAndStays) {
     // R = 1, m = 10, J = 4, v0 = 1, rho = 0.02, g = 9.8: deceleration m g rho R / (J + m R^2) = 0.14 (Tasora & Anitescu
@@ -142,7 +142,7 @@ TEST_P(Rolling, OnAnInclineABallStaysBelowTheAngleAndRollsAbove) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Laws, Rolling, testing::Values(Law::coulomb, Law::associated),
+INSTANTIATE_TEST_SUITE_P(Laws, Rolling, ::testing::Values(Law::coulomb, Law::associated),
                          [](const auto& law) { return law.param == Law::coulomb ? "exact" : "associated"; });
 
 TEST(RollingContacts, TheAssociatedLawLiftsARollingDiskAndTheExactOneDoesNot) {
@@ -163,4 +163,4 @@ TEST(RollingContacts, TheAssociatedLawLiftsARollingDiskAndTheExactOneDoesNot) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_rolling

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-namespace drystone {
+namespace drystone::testing_threads {
 namespace {
 
 using sample::add_wall;
@@ -215,4 +215,4 @@ TEST(Threads, FewBodies) {
 }
 
 }  // namespace
-}  // namespace drystone
+}  // namespace drystone::testing_threads

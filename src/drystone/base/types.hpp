@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include <cstdint>
+#include <limits>
 
 namespace drystone {
 
@@ -14,6 +15,8 @@ using GlobalId = std::int64_t;  ///< identity of a body or contact over all rank
 
 /// Largest block: a 3D contact that carries force and torque, or a symmetric tensor of 3D.
 inline constexpr int max_block = 6;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Small vectors and matrices of one block: sized at run time, stored in place (no allocation).
 using BlockVector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, max_block, 1>;

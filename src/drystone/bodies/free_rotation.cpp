@@ -54,9 +54,22 @@ struct Turning {
     }
 };
 
+/// The shortest turn from one unit vector to another. (Eigen's takes a singular value decomposition where they are
+/// opposite; a perpendicular will do.)
+Quaternion turn_between(const Vec<3>& from, const Vec<3>& to) {
+    const double c = to.dot(from);
+    if (c < -1 + 1e-12) {
+        const Vec<3> axis = from.unitOrthogonal();
+        return {0, axis[0], axis[1], axis[2]};
+    }
+    const Vec<3> axis = from.cross(to);
+    const double s = std::sqrt((1 + c) * 2), over = 1 / s;
+    return {s * 0.5, axis[0] * over, axis[1] * over, axis[2] * over};
+}
+
 /// Turns the body so that its angular momentum, which stays where it is in space, becomes `l` in its own axes.
 void turn_momentum(const Vec<3>& l, Turning& body) {
-    body.q = body.q * Quaternion::FromTwoVectors(l, body.l);
+    body.q = body.q * turn_between(l.normalized(), body.l.normalized());
     body.l = l;
 }
 

@@ -12,8 +12,6 @@ namespace drystone {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <int d>
 bool holds(const BoxRegion<d>& box, const Vec<d>& x, double radius) {
     return (x.array() - radius >= box.lower.array()).all() && (x.array() + radius <= box.upper.array()).all();

@@ -128,9 +128,6 @@ bool holds(const Ring& ring, const Vec<2>& x, double tolerance) {
     return true;
 }
 
-/// The kinds of corner are the two highest bits of a feature.
-constexpr std::uint32_t corner_of_b = 1u << 30, crossing = 2u << 30, single = 3u << 30;
-
 }  // namespace
 
 void hull_manifold(const Hull& a, const Hull& b, const Distance<3>& closest, double length, double reach,

@@ -11,8 +11,6 @@ namespace drystone {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// The mesh where it is, with its triangles as corners relative to an origin near the other body.

@@ -9,8 +9,6 @@ namespace drystone {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Vec<2> vertex_of(const Outline& outline, Index i) {
     return outline.position + outline.size * (outline.R * outline.vertices[i]);
 }
@@ -145,8 +143,6 @@ struct End {
     double across, height_a, height_b;
     std::uint32_t feature;
 };
-
-constexpr std::uint32_t corner_of_b = 1u << 30, single = 3u << 30;
 
 void outline_manifold(const Outline& a, const Outline& b, const Distance<2>& closest, double length,
                       double reach, std::vector<Touch<2>>& out) {

@@ -11,8 +11,6 @@ namespace drystone {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Farthest vertex in a direction. Many vertices: climbs along the edges, from where the last call ended.
 struct HullSupport {
     const Hull& hull;

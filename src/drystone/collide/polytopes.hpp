@@ -21,6 +21,9 @@ namespace drystone {
 /// is far above the tilts of bodies at rest (rounding to 1e-6), which must not change what is found.
 inline constexpr double parallel_angle = 1e-5;
 
+/// Kinds of corner of a manifold, the two highest bits of a feature; 0: a vertex of a.
+inline constexpr std::uint32_t corner_of_b = 1u << 30, crossing = 2u << 30, single = 3u << 30;
+
 /// A polyhedron, triangle, segment or point in place, swollen by `radius`. Refers to arrays that must outlive
 /// it.
 struct Hull {

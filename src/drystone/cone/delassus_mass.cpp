@@ -1,9 +1,10 @@
 // What the Delassus operator makes of the masses: their square roots, or factors where they connect bodies.
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
+#include "drystone/base/symmetric_eigen.hpp"
 #include "drystone/cone/delassus.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +24,11 @@ RowMatrix square_root(const RowMatrix& A) {
     if (A.isDiagonal(0.0)) return A.diagonal().cwiseMax(0.0).cwiseSqrt().asDiagonal();
     const Eigen::LLT<RowMatrix> llt(A);
     if (llt.info() == Eigen::Success) return llt.matrixL();
-    const Eigen::SelfAdjointEigenSolver<RowMatrix> eigen(A);
-    return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    const auto n = static_cast<int>(A.rows());
+    BlockVector values(n);
+    BlockMatrix vectors(n, n);
+    symmetric_eigen(n, A.data(), values.data(), vectors.data());
+    return vectors * values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// The lower triangle of L with L L^T = A, both row by row; of a matrix that is not definite the part that is left is

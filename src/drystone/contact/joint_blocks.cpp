@@ -9,7 +9,7 @@ namespace {
 
 /// World-frame state of a joint.
 template <int d>
-struct Placed {
+struct PlacedJoint {
     Vec<d> apart = Vec<d>::Zero();  // from the point of b to that of a
     Mat<d> axes_a, axes_b;          // rows in world axes
     double lever = 1;
@@ -74,7 +74,8 @@ double gyration(const Bodies<d>& bodies, Index i) {
 
 /// The rows that hold the joint together.
 template <int d>
-JointBlock<d> constraint_of(const Joint<d>& joint, const JointBlocks<d>& out, const Placed<d>& at, double h) {
+JointBlock<d> constraint_of(const Joint<d>& joint, const JointBlocks<d>& out, const PlacedJoint<d>& at,
+                            double h) {
     JointBlock<d> block = empty_block<d>();
     const bool slides = joint.kind == JointKind::slider;
     // The axes of b: what is constrained is where a is as b sees it.
@@ -101,7 +102,7 @@ JointBlock<d> constraint_of(const Joint<d>& joint, const JointBlocks<d>& out, co
 
 /// The row of the free axis, as u = its speed.
 template <int d>
-JointBlock<d> axis_row(const Joint<d>& joint, const JointBlocks<d>& out, const Placed<d>& at) {
+JointBlock<d> axis_row(const Joint<d>& joint, const JointBlocks<d>& out, const PlacedJoint<d>& at) {
     JointBlock<d> block = empty_block<d>();
     if (joint.kind == JointKind::slider) {
         add_linear<d>(block, out, at.axes_b.row(0), 0);
@@ -128,7 +129,7 @@ JointBlocks<d> blocks_of(const Scene<d>& scene, const Joint<d>& joint, double h)
     if (joint.b) out.b = bodies.index_of(*joint.b);
     if (out.a < 0 || (joint.b && out.b < 0)) return out;
 
-    Placed<d> at;
+    PlacedJoint<d> at;
     const Mat<d> R_a = matrix(bodies.rotation[out.a]);
     const Mat<d> R_b = out.b >= 0 ? matrix(bodies.rotation[out.b]) : Mat<d>::Identity();
     at.axes_a = joint.axes_a * R_a.transpose();

@@ -1,7 +1,8 @@
 // A scene in rows, between ranks (world/slices.hpp).
 //
-// While a run goes on, a rank has bodies from anywhere in the order of ids. Part::slice sends each body to the rank that
-// has its range of ids, each contact and each remembered impulse to the rank of its first body. `join` is the way back.
+// While a run goes on, a rank has bodies from anywhere in the order of ids. Part::slice sends each body to the rank
+// that has its range of ids, each contact and each remembered impulse to the rank of its first body. `join` is the way
+// back.
 #pragma once
 
 #include "drystone/distributed/part.hpp"

@@ -1,8 +1,7 @@
 #include "drystone/elastic/elastic_sweep.hpp"
 
 #include "drystone/base/parallel.hpp"
-
-#include <Eigen/Eigenvalues>
+#include "drystone/base/symmetric_eigen.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -73,8 +72,9 @@ void ElasticKernel::bound_diagonal(Index i) {
     const double offset = (scaled - BlockMatrix::Identity(d, d)).cwiseAbs().rowwise().sum().maxCoeff();
     double factor = 1;
     if (offset > 1e-12) {
-        const Eigen::SelfAdjointEigenSolver<BlockMatrix> eigen(scaled, Eigen::EigenvaluesOnly);
-        factor = std::max(1.0, eigen.eigenvalues().maxCoeff());
+        std::array<double, max_block> values{};
+        symmetric_eigen(d, scaled.data(), values.data());
+        factor = std::max(1.0, values[d - 1]);
     }
     for (int c = 0; c < d; ++c) diagonal[c] *= factor;
 }

@@ -8,8 +8,6 @@ namespace drystone {
 
 namespace {
 
-constexpr std::string_view required = "required";
-
 std::vector<TableText> general_tables() {
     return {
         {"",

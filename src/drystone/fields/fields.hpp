@@ -17,6 +17,9 @@ namespace drystone {
 /// would allow anything.
 inline constexpr double loosest_tolerance = 0.01;
 
+/// The default of a field that has none.
+inline constexpr std::string_view required = "required";
+
 /// What a number must be, in the words of the message: "give <words>".
 struct Wanted {
     std::string_view words;
@@ -96,7 +99,7 @@ struct FieldText {
     std::string_view key;
     int only = 0;               ///< 2 or 3: there is no such field in the other dimension
     std::string_view unit;      ///< "m"; "-" for a number without; or what it is: text, name, flag, table
-    std::string_view fallback;  ///< what holds where it is not given; "required"
+    std::string_view fallback;  ///< what holds where it is not given; `required`
     std::string_view meaning;
     Wanted range = {};  ///< of a number, or of each of several
 };

@@ -5,8 +5,6 @@ namespace drystone {
 
 namespace {
 
-constexpr std::string_view required = "required";
-
 // Of joints.
 constexpr FieldText joint_point{"point", 0, "m", required, "where the bodies are joined", want::coordinates};
 constexpr FieldText joint_points{

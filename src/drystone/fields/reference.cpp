@@ -126,7 +126,7 @@ void write_lines(std::string& out, std::span<const FieldText> fields, std::size_
     for (const FieldText& field : fields) {
         if (!is_listed(field)) continue;
         std::string text = fmt::format("[{}] {}", field.unit, plain(meaning_of(field)));
-        if (field.fallback == "required") {
+        if (field.fallback == required) {
             text += " (required)";
         } else if (field.fallback.starts_with("or ")) {
             text += fmt::format(" ({} {})", plain(field.fallback), "is given");

@@ -11,7 +11,7 @@ namespace drystone {
 namespace {
 
 // A grain that has found no free place among so many random ones waits for the next step.
-constexpr std::uint64_t most_tries = 100;
+constexpr std::uint64_t most_tries_of_a_source = 100;
 // Of one source; the others wait. Nobody means more, and a rate that is a mistake does not take all memory at once.
 constexpr Index most_in_a_step = 1'000'000;
 
@@ -48,13 +48,13 @@ void pour_one(Scene<d>& scene, const Source<d>& source, std::size_t s, const Ran
         BodyPlan<d> plan = draw_body(source.recipe, random, scene.bodies.next_id);
         const double radius = plan.size * bounding_radius<d>(scene.shapes[plan.shape]);
         std::uint64_t t = 0;
-        for (; t < most_tries; ++t) {
+        for (; t < most_tries_of_a_source; ++t) {
             plan.pose.position = places.draw(random, scene.bodies.next_id, t, radius);
             if (contains<d>(places.region, plan.pose.position, radius) &&
                 space.is_free(plan.pose.position, radius))
                 break;
         }
-        if (t == most_tries) return;
+        if (t == most_tries_of_a_source) return;
         space.add(plan.pose.position, radius);
         const Index i = scene.add_body(plan);
         const double mass = scene.bodies.mass[i];

@@ -23,7 +23,7 @@ namespace {
 
 // Up to these fractions of balls, few tries find a free place.
 constexpr double sparse_2d = 0.42, sparse_3d = 0.28;
-constexpr std::uint64_t most_tries = 5000;
+constexpr std::uint64_t most_tries_of_a_grain = 5000;
 constexpr int most_passes = 3000;
 
 template <int d>
@@ -108,14 +108,14 @@ bool add_in_turn(Grains<d>& grains, const Places<d>& places, FreeSpace<d> space,
     for (const std::size_t i : largest_first(grains)) {
         const double radius = grains.radius[i];
         std::uint64_t t = 0;
-        for (; t < most_tries; ++t) {
+        for (; t < most_tries_of_a_grain; ++t) {
             const Vec<d> x = places.draw(random, grains.id(i), t, radius);
             if (!contains<d>(places.region, x, radius) || !space.is_free(x, radius)) continue;
             space.add(x, radius);
             grains.plans[i].pose.position = x;
             break;
         }
-        if (t == most_tries) return false;
+        if (t == most_tries_of_a_grain) return false;
     }
     return true;
 }
@@ -199,7 +199,7 @@ private:
 
     Vec<d> start_of(const Grains<d>& grains, std::size_t i, const Random& random) const {
         const double radius = grains.radius[i];
-        for (std::uint64_t t = 0; t < most_tries; ++t) {
+        for (std::uint64_t t = 0; t < most_tries_of_a_grain; ++t) {
             const Vec<d> x = places_.draw(random, grains.id(i), t, radius);
             if (contains<d>(places_.region, x, radius) && space_.is_free(x, radius)) return x;
         }

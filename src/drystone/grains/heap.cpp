@@ -18,11 +18,6 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double near = 0.02;  // of the smaller inner radius: grains that touch
 
 template <int d>
-bool grain_in(const Scene<d>& scene, Index i, const Region<d>* region) {
-    return scene.bodies.is_free(i) && (region == nullptr || contains<d>(*region, scene.bodies.position[i]));
-}
-
-template <int d>
 Bounds<d> bounds_of_body(const Scene<d>& scene, Index i) {
     return bounds<d>(scene.shape_of(i), scene.bodies.size[i], scene.bodies.pose(i));
 }
@@ -186,7 +181,6 @@ RunOut<d> run_out(const Scene<d>& scene, const StepMemory<d>& memory, const Regi
     if (largest < 0) return result;
     result.connected_grains = members[largest];
     const Vec<d> centre = flow_field(scene, region).centre;
-    const double infinity = std::numeric_limits<double>::infinity();
     result.left = result.connected_left = infinity;
     result.right = result.connected_right = -infinity;
     for (Index i = 0; i < bodies.count(); ++i) {

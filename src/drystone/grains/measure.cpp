@@ -1,6 +1,6 @@
 #include "drystone/grains/measure.hpp"
 
-#include <Eigen/Eigenvalues>
+#include "drystone/base/symmetric_eigen.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +11,11 @@ namespace drystone {
 namespace {
 
 constexpr double negligible_force = 1e-6;  // of the mean
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 template <int d>
 bool inside(const Region<d>* region, const Vec<d>& x) {
     return region == nullptr || contains<d>(*region, x);
-}
-
-template <int d>
-bool grain_in(const Scene<d>& scene, Index i, const Region<d>* region) {
-    return scene.bodies.is_free(i) && inside(region, scene.bodies.position[i]);
 }
 
 /// Calls f for the images next to the cell, and for the cell itself, with the way to each.
@@ -236,11 +231,12 @@ private:
 /// The inverse of a positive semidefinite matrix where it has one, 0 elsewhere.
 template <int d>
 Mat<d> pseudo_inverse(const Mat<d>& S) {
-    const Eigen::SelfAdjointEigenSolver<Mat<d>> eigen(S);
+    Vec<d> values, inverse;
+    Mat<d> vectors;
+    symmetric_eigen(d, S.data(), values.data(), vectors.data());
     const double least = 1e-9 * S.trace();
-    Vec<d> inverse;
-    for (int k = 0; k < d; ++k) inverse[k] = eigen.eigenvalues()[k] > least ? 1 / eigen.eigenvalues()[k] : 0;
-    return eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+    for (int k = 0; k < d; ++k) inverse[k] = values[k] > least ? 1 / values[k] : 0;
+    return vectors * inverse.asDiagonal() * vectors.transpose();
 }
 
 /// Sum of m v v^T over the grains of a region, of velocities about the mean field.

@@ -16,6 +16,12 @@
 
 namespace drystone {
 
+/// Whether a body is a grain, and in the region if there is one.
+template <int d>
+bool grain_in(const Scene<d>& scene, Index i, const Region<d>* region) {
+    return scene.bodies.is_free(i) && (region == nullptr || contains<d>(*region, scene.bodies.position[i]));
+}
+
 /// A contact that carries force.
 template <int d>
 struct ContactForce {

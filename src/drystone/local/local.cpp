@@ -1,11 +1,11 @@
 #include "drystone/local/local.hpp"
 
+#include "drystone/base/symmetric_eigen.hpp"
 #include "drystone/cone/complementarity.hpp"
 #include "drystone/local/guarded_root.hpp"
 #include "drystone/local/secular.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
 #include <algorithm>
@@ -16,8 +16,6 @@
 namespace drystone {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Local errors, below, are relative to the impulse; the referee counts impulses a thousandth (judge.cpp), so its 1e-10
 /// may need 1e-13 here. Methods are tried until one is `accurate`; the best answer of all is good if it is
@@ -45,17 +43,18 @@ double sliding_quartic(double mu, const BlockMatrix& W, const BlockVector& b, Bl
     const Tangent coupling = W.col(0).template tail<D>() / w;
     Matrix T = W.bottomRightCorner(D, D) - coupling * W.col(0).template tail<D>().transpose();
     T = (0.5 * (T + T.transpose())).eval();
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(T);
-    const Matrix& Q = eigen.eigenvectors();
+    Matrix Q;
+    Tangent t;
+    symmetric_eigen(D, T.data(), t.data(), Q.data());
     const Tangent bt = Q.transpose() * (b.template tail<D>() - coupling * b[0]);
     const Tangent c = Q.transpose() * coupling;
     Secular<D> s{mu, -b[0] / w, {}, {}, {}};
     // Eigenvalues below rounding of the largest are rounding: they get that size.
-    const double floor = 1e-16 * eigen.eigenvalues()[D - 1];
+    const double floor = 1e-16 * t[D - 1];
     Tangent rT;
     double rN = s.free_normal;
     for (int k = 0; k < D; ++k) {
-        s.t[k] = std::max(eigen.eigenvalues()[k], floor);
+        s.t[k] = std::max(t[k], floor);
         s.bt[k] = bt[k];
         s.coupling[k] = c[k];
         rT[k] = -bt[k] / s.t[k];

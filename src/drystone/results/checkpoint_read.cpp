@@ -27,17 +27,17 @@ const char* const cure = "use another copy, or run the scene again";
 }
 
 /// Which rows are read: `count` from `first` on, of `total` in the file.
-struct Rows {
+struct RowRange {
     std::int64_t first = 0, count = 0, total = 0;
 };
 
-Rows all_rows(std::size_t count) {
+RowRange all_rows(std::size_t count) {
     const auto n = static_cast<std::int64_t>(count);
     return {0, n, n};
 }
 
 /// Our share.
-Rows share_of(const hdf5::Ranks& ranks, std::int64_t total) {
+RowRange share_of(const hdf5::Ranks& ranks, std::int64_t total) {
     const std::int64_t rank = hdf5::rank_of(ranks), count = hdf5::count_of(ranks);
     const std::int64_t first = rank * total / count;
     return {first, (rank + 1) * total / count - first, total};
@@ -45,7 +45,8 @@ Rows share_of(const hdf5::Ranks& ranks, std::int64_t total) {
 
 /// The numbers of our rows of `columns` each.
 template <class T>
-std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, const Rows& rows, int columns) {
+std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, const RowRange& rows,
+                         int columns) {
     const std::int64_t size = group.size(name);
     if (size != columns * rows.total)
         refuse(group, name,
@@ -68,7 +69,7 @@ struct Range {
 constexpr Range from_zero{0, most_number}, masses{0, most_mass};
 constexpr Range impulses{-most_mass * most_number, most_mass* most_number};
 
-std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const Rows& rows,
+std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const RowRange& rows,
                                 int columns = 1, Range range = {}) {
     std::vector<double> values = read_rows<double>(group, name, rows, columns);
     for (const double x : values)
@@ -87,7 +88,7 @@ double read_finite(const hdf5::Group& group, const std::string& name, Range rang
     return read_finite(group, name, std::size_t{1}, range)[0];
 }
 
-std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const Rows& rows,
+std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const RowRange& rows,
                                       int columns, std::int64_t least, std::int64_t most) {
     std::vector<std::int64_t> values = read_rows<std::int64_t>(group, name, rows, columns);
     for (const std::int64_t x : values)
@@ -115,7 +116,7 @@ Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::str
 }
 
 template <class V>
-std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const Rows& rows,
+std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const RowRange& rows,
                             Range range = {}) {
     constexpr std::size_t n = V::SizeAtCompileTime;
     const std::vector<double> values = read_finite(group, name, rows, n, range);
@@ -157,11 +158,11 @@ RunOverrides read_overrides(const hdf5::Group& group) {
     return overrides;
 }
 
-void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<2>>& rotations) {
+void read_rotations(const hdf5::Group& group, const RowRange& rows, std::vector<Rotation<2>>& rotations) {
     for (const double angle : read_finite(group, "rotation", rows)) rotations.push_back({angle});
 }
 
-void read_rotations(const hdf5::Group& group, const Rows& rows, std::vector<Rotation<3>>& rotations) {
+void read_rotations(const hdf5::Group& group, const RowRange& rows, std::vector<Rotation<3>>& rotations) {
     const std::vector<double> values = read_finite(group, "rotation", rows, 4);
     for (std::size_t i = 0; i < values.size() / 4; ++i) {
         const double* q = values.data() + 4 * i;
@@ -195,7 +196,7 @@ void check_body(const hdf5::Group& group, const Domain<d>& domain, const Bodies<
 }
 
 template <int d>
-Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Rows& rows) {
+Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const RowRange& rows) {
     Bodies<d> bodies;
     bodies.id = read_rows<std::int64_t>(group, "id", rows, 1);
     const std::size_t count = bodies.id.size();
@@ -258,7 +259,7 @@ Domain<d> read_domain(const hdf5::Group& group, const Domain<d>& planned) {
 }
 
 template <int d>
-WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::Ranks& ranks, Rows& rows) {
+WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::Ranks& ranks, RowRange& rows) {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     const std::int64_t numbers = group.size("key");
     if (numbers % 4 != 0) refuse(group, "key", "does not hold 4 numbers for each contact");
@@ -283,7 +284,7 @@ WarmStart<d> read_warm(const hdf5::Group& group, GlobalId next_id, const hdf5::R
     const std::int64_t torques = group.size("torque") / spins<d>;
     if (torques != 0 && torques != rows.total)
         refuse(group, "torque", fmt::format("holds {} torques for {} contacts", torques, rows.total));
-    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? Rows{} : rows, impulses);
+    warm.torque = read_vectors<Spin<d>>(group, "torque", torques == 0 ? RowRange{} : rows, impulses);
     const std::vector<double> joints =
         read_finite(group, "joints", static_cast<std::size_t>(group.size("joints")), impulses);
     warm.joints = Eigen::Map<const Eigen::VectorXd>(joints.data(), static_cast<Eigen::Index>(joints.size()));
@@ -400,7 +401,7 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
     Scene<d>& scene = plan.scene;
     hdf5::together(ranks, [&] {
         const hdf5::Group bodies = root.open_group("bodies");
-        const Rows rows = share_of(ranks, bodies.size("id"));
+        const RowRange rows = share_of(ranks, bodies.size("id"));
         scene.domain = read_domain(root.open_group("domain"), scene.domain);
         scene.bodies = read_bodies(bodies, scene, rows);
         scene.gravity = read_vector<d>(root, "gravity");
@@ -411,7 +412,7 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
     check_drives(root, scene, ranks);
     if (ranks.alone()) check_joints(root, scene);  // several ranks know none
     hdf5::together(ranks, [&] {
-        Rows rows;
+        RowRange rows;
         run.warm = read_warm<d>(root.open_group("warm"), scene.bodies.next_id, ranks, rows);
         run.progress = read_progress(root.open_group("progress"), plan.feeds);
         run.slabs.first_warm = rows.first;

@@ -31,8 +31,6 @@ std::optional<Span> read_span(const Table& table, std::string_view key) {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Two columns of numbers; what stands before the first line of numbers is a heading, and lines that begin with # are
 /// remarks. Shares that end at 100 are in per cent.
 std::optional<TableSize> read_grading(const Table& table, const std::string& name, const std::string& text) {

@@ -1,9 +1,8 @@
 // Polyhedra from faces: planes, edges, adjacency; boxes; centring and principal axes.
 #include "drystone/base/error.hpp"
+#include "drystone/base/symmetric_eigen.hpp"
 #include "drystone/shapes/hull.hpp"
 #include "drystone/shapes/moments.hpp"
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <array>
@@ -27,8 +26,9 @@ Vec<3> area_vector(const std::vector<Vec<3>>& vertices, const Index* loop, Index
 Mat<3> principal_axes(const Mat<3>& inertia) {
     const double off = std::max({std::abs(inertia(0, 1)), std::abs(inertia(0, 2)), std::abs(inertia(1, 2))});
     if (off <= 1e-13 * inertia.trace()) return Mat<3>::Identity();
-    const Eigen::SelfAdjointEigenSolver<Mat<3>> eigen(inertia);
-    const Mat<3>& found = eigen.eigenvectors();
+    Vec<3> moments;
+    Mat<3> found;
+    symmetric_eigen(3, inertia.data(), moments.data(), found.data());
 
     Mat<3> best;
     std::array<int, 3> order{0, 1, 2};

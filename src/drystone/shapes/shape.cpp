@@ -8,8 +8,6 @@ namespace drystone {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;

@@ -9,7 +9,7 @@ namespace drystone {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// A loop through all vertices.
 void close_loop(Surface<2>& surface) {

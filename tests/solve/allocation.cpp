@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 using namespace drystone;
-using drystone::testing::allocations;
 
 TEST(Allocation, SweepsDoNotAllocate) {
 #ifndef DRYSTONE_COUNTS_ALLOCATIONS
     GTEST_SKIP() << "calls of malloc are counted only with glibc and without sanitisers";
 #else
+    using drystone::testing::allocations;
     const ConeProblem p = drystone::testing::random_bodies(
         {.bodies = 60, .contacts = 150, .seed = 4},
         [](int k) { return k % 10 == 0 ? Cone::wrench(6, 0.5, 0.1, 0.1) : Cone::second_order(3, 0.5); });

@@ -142,7 +142,7 @@ TEST(Local, GuardedRootAndNewtonAgree) {
     }
 }
 
-class MillionContacts : public testing::TestWithParam<std::tuple<int, Law>> {};
+class MillionContacts : public ::testing::TestWithParam<std::tuple<int, Law>> {};
 
 // A million random contacts in all: 2D, 3D and the six-component wrench; condition up to 1e8, friction from 0 to 10.
 TEST_P(MillionContacts, NoneIsLeftUnsolved) {
@@ -180,8 +180,8 @@ TEST_P(MillionContacts, NoneIsLeftUnsolved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MillionContacts,
-                         testing::Combine(testing::Values(2, 3, 6),
-                                          testing::Values(Law::coulomb, Law::associated)));
+                         ::testing::Combine(::testing::Values(2, 3, 6),
+                                            ::testing::Values(Law::coulomb, Law::associated)));
 
 // The remaining cones, coefficients without limit among them, from random warm starts.
 TEST(Local, OtherConesAreSolvedFromAnyStart) {

@@ -88,8 +88,8 @@ std::vector<Vec<d>> dense_surface(const Shape<d>& shape) {
 }  // namespace
 
 template <class D>
-class ShapeOf : public testing::Test {};
-using Dimensions = testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
+class ShapeOf : public ::testing::Test {};
+using Dimensions = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
 TYPED_TEST_SUITE(ShapeOf, Dimensions);
 
 TYPED_TEST(ShapeOf, support_is_on_the_surface_and_beyond_every_sample) {

@@ -14,10 +14,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class SurfaceFile : public testing::Test {
+class SurfaceFile : public ::testing::Test {
 protected:
     void SetUp() override {
-        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
         folder_ = fs::temp_directory_path() /
                   ("drystone_surface_" + std::string(info->name()) + "_" + std::to_string(::getpid()));
         fs::create_directories(folder_);

@@ -132,7 +132,7 @@ public:
         return x;
     }
     void copy(void* to, std::size_t size) {
-        std::memcpy(to, left_.data(), size);
+        if (size > 0) std::memcpy(to, left_.data(), size);  // of nothing there is no place
         left_ = left_.subspan(size);
     }
 

@@ -44,9 +44,9 @@ struct Run {
 };
 
 struct FolderOptions {
-    std::string program;                     ///< the version that writes checkpoints
-    std::optional<double> checkpoint_every;  ///< s of simulated time, instead of the plan's
-    bool same = true;                        ///< a resumed run goes on in the folder in which it was
+    std::string program;                          ///< the version that writes checkpoints
+    std::optional<double> checkpoint_every = {};  ///< s of simulated time, instead of the plan's
+    bool same = true;                             ///< a resumed run goes on in the folder in which it was
 };
 
 template <int d>

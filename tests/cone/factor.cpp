@@ -1,4 +1,5 @@
-// Sparse factorisations: right answers for each symmetry, singular matrices told, the same bits where that is asked for.
+// Sparse factorisations: right answers for each symmetry, singular matrices told, the same bits where that is asked
+// for.
 #include "drystone/cone/factor.hpp"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 
 int main(int argc, char** argv) {
     using namespace drystone;
@@ -29,7 +28,7 @@ int main(int argc, char** argv) {
                problem.only().count, problem.tiling.tiles(), problem.tiling.colours(), sweeps);
     fmt::print("{:>10}{:>14}{:>14}{:>12}\n", "run", "1 thread", fmt::format("{} threads", threads),
                "same bits");
-    double best_one = std::numeric_limits<double>::infinity(), best_several = best_one;
+    double best_one = infinity, best_several = best_one;
     bool identical = true;
     const GaussSeidelOptions options;
     for (int k = 0; k < repetitions; ++k) {

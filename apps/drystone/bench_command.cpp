@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <numeric>
 
 namespace drystone::command {
@@ -24,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr double short_solve = 0.05;
 constexpr int most_repeats = 3;
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double never = infinity;
 
 struct Row {
     std::string file;

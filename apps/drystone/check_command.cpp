@@ -43,7 +43,7 @@ template <int d>
 void tell_bodies(const RunPlan<d>& plan) {
     struct Kind {
         std::size_t free = 0, held = 0;
-        double mass = 0, least = std::numeric_limits<double>::infinity(), most = 0;
+        double mass = 0, least = infinity, most = 0;
     };
     const Scene<d>& scene = plan.scene;
     std::map<std::string, Kind> kinds;

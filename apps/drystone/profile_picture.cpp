@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <numeric>
 
 namespace drystone::command {
@@ -187,14 +186,14 @@ std::vector<std::vector<double>> relative_times(const std::vector<ProfileLine>& 
     constexpr double least_seconds = 1e-9;
     std::vector<std::vector<double>> ratios;
     const std::size_t problems = lines.empty() ? 0 : lines.front().seconds.size();
-    std::vector<double> best(problems, std::numeric_limits<double>::infinity());
+    std::vector<double> best(problems, infinity);
     for (const ProfileLine& line : lines) {
         for (std::size_t p = 0; p < problems; ++p) {
             best[p] = std::min(best[p], std::max(least_seconds, line.seconds[p]));
         }
     }
     for (const ProfileLine& line : lines) {
-        std::vector<double>& row = ratios.emplace_back(problems, std::numeric_limits<double>::infinity());
+        std::vector<double>& row = ratios.emplace_back(problems, infinity);
         for (std::size_t p = 0; p < problems; ++p) {
             if (std::isfinite(line.seconds[p])) row[p] = std::max(least_seconds, line.seconds[p]) / best[p];
         }

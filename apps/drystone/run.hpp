@@ -29,8 +29,8 @@ struct RunSettings {
     Law law = Law::coulomb;
     Measure measure = Measure::referee;
     double tolerance = 1e-8;
-    double time_limit = std::numeric_limits<double>::infinity();  ///< wall-clock seconds of one solve
-    int threads = 1;                                              ///< 0: all
+    double time_limit = infinity;  ///< wall-clock seconds of one solve
+    int threads = 1;               ///< 0: all
 };
 
 const char* name_of(Law law);

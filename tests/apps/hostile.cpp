@@ -131,7 +131,7 @@ TEST(HostileOptions, NumbersThatAreNoneAreRefused) {
     EXPECT_EQ(drystone_command(scratch, {"run", scene, "--steps", "99999999999999999999"}).code, 2);
     const Answer long_run = drystone_command(scratch, {"run", scene, "--until", "1e20"});
     EXPECT_EQ(long_run.code, 2);
-    EXPECT_TRUE(contains(long_run.err, "--until: 1e+20 s make 1e+23 steps of 0.001 s")) << long_run.err;
+    EXPECT_TRUE(contains(long_run.err, "until: 1e+20 s make 1e+23 steps of 0.001 s")) << long_run.err;
 }
 
 TEST(HostileOptions, ALogDoesNotReplaceAFileOfTheRun) {

@@ -253,7 +253,7 @@ TEST(Run, FoldersThatCannotBeWrittenAreNoMystery) {
     std::ofstream(scratch.file("file")) << "not a folder";
     const Answer answer = drystone_command(scratch, {"run", scene, "--output", "file/out"});
     EXPECT_EQ(answer.code, 1);
-    EXPECT_EQ(answer.err, "drystone: file/out: is not a folder and cannot be made; give another --output\n");
+    EXPECT_EQ(answer.err, "drystone: file/out: is not a folder and cannot be made; choose another folder\n");
 }
 
 TEST(Info, KnowsEveryKind) {

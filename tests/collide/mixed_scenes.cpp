@@ -372,7 +372,7 @@ private:
         }
         const std::vector<const Contact<d>*> contacts = at->second;
         found_.erase(at);
-        double gap = std::numeric_limits<double>::infinity();
+        double gap = infinity;
         const Contact<d>* nearest = nullptr;
         for (const auto* c : contacts)
             if (c->gap < gap) gap = c->gap, nearest = c;

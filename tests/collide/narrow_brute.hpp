@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -83,7 +82,7 @@ struct World {
         for (const auto& f : shape->faces) normal.push_back(matrix(p.pose.rotation) * f.normal);
     }
     [[nodiscard]] double low(const Vec<3>& n) const {
-        double least = std::numeric_limits<double>::infinity();
+        double least = infinity;
         for (const auto& v : x) least = std::min(least, v.dot(n));
         return least;
     }
@@ -98,7 +97,7 @@ inline double point_face(const Vec<3>& p, const World& w, std::size_t f) {
     const Vec<3> n = w.normal[f];
     const double height = (p - corner(0)).dot(n);
     bool inside = true;
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (Index k = 0; k < face.size; ++k) {
         inside = inside && n.cross(corner(k + 1) - corner(k)).dot(p - corner(k)) >= 0;
         least = std::min(least, point_segment<3>(p, corner(k), corner(k + 1)));
@@ -109,7 +108,7 @@ inline double point_face(const Vec<3>& p, const World& w, std::size_t f) {
 /// Signed: the distance, or minus the least penetration over all faces and all pairs of edges.
 inline double brute_distance(const Placed<3>& pa, const Placed<3>& pb) {
     const World a(pa), b(pb);
-    double separation = -std::numeric_limits<double>::infinity();
+    double separation = -infinity;
     const auto axis = [&](const Vec<3>& n) { separation = std::max(separation, a.low(n) + b.low(-n)); };
     for (const auto& n : a.normal) axis(-n);
     for (const auto& n : b.normal) axis(n);
@@ -125,7 +124,7 @@ inline double brute_distance(const Placed<3>& pa, const Placed<3>& pb) {
             axis(-n.normalized());
         }
     if (separation <= 0) return separation;
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (const auto& x : a.x)
         for (std::size_t f = 0; f < b.normal.size(); ++f) least = std::min(least, point_face(x, b, f));
     for (const auto& x : b.x)
@@ -143,12 +142,11 @@ inline double brute_distance(const Placed<2>& pa, const Placed<2>& pb) {
         return x;
     };
     const std::vector<Vec<2>> a = world(pa), b = world(pb);
-    double separation = -std::numeric_limits<double>::infinity(),
-           least = std::numeric_limits<double>::infinity();
+    double separation = -infinity, least = infinity;
     const auto sweep = [&](const std::vector<Vec<2>>& x, const std::vector<Vec<2>>& y) {
         for (std::size_t i = 0; i < x.size(); ++i) {
             const Vec<2> p = x[i], q = x[(i + 1) % x.size()], e = (q - p).normalized(), n(e[1], -e[0]);
-            double low = std::numeric_limits<double>::infinity();
+            double low = infinity;
             for (const auto& v : y) {
                 low = std::min(low, n.dot(v - p));
                 least = std::min(least, point_segment<2>(v, p, q));
@@ -176,7 +174,7 @@ std::vector<std::uint32_t> features(const std::vector<Touch<d>>& found) {
 }
 template <int d>
 double least_gap(const std::vector<Touch<d>>& found) {
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (const auto& t : found) least = std::min(least, t.gap);
     return least;
 }

@@ -130,7 +130,7 @@ TEST(NarrowRound, AgainstPolyhedra) {
         const Placed<3> b{&stone, uniform(random, 0.5, 2), any_pose<3>(random, 1)};
         const Placed<3> a{&ball, 1, any_pose<3>(random, 2)}, c{&capsule, 1, any_pose<3>(random, 2)};
         const World w(b);
-        double outside = -std::numeric_limits<double>::infinity(), point = -outside, segment = -outside;
+        double outside = -infinity, point = -outside, segment = -outside;
         const Vec<3> p = place<3>(c, Vec<3>(0, 0, -0.5)), q = place<3>(c, Vec<3>(0, 0, 0.5));
         for (std::size_t f = 0; f < w.normal.size(); ++f) {
             const Vec<3> v = w.x[static_cast<std::size_t>(
@@ -174,7 +174,7 @@ TEST(NarrowRound, DiskAgainstPolygons) {
         const Placed<2> b{&stone, uniform(random, 0.5, 2), any_pose<2>(random, 1)},
             a{&disk, 1, any_pose<2>(random, 2)};
         const auto& polygon = std::get<Polygon>(stone);
-        double outside = -std::numeric_limits<double>::infinity(), least = -outside;
+        double outside = -infinity, least = -outside;
         for (std::size_t i = 0; i < polygon.vertices.size(); ++i) {
             const Vec<2> p = place<2>(b, polygon.vertices[i]),
                          q = place<2>(b, polygon.vertices[(i + 1) % polygon.vertices.size()]);

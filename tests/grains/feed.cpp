@@ -46,7 +46,7 @@ struct Rain {
 };
 
 double least_gap(const Scene<3>& scene) {
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (Index i = 0; i < scene.bodies.count(); ++i) {
         for (Index j = 0; j < i; ++j)
             least = std::min(least, (scene.bodies.position[i] - scene.bodies.position[j]).norm() -
@@ -132,7 +132,6 @@ TEST(Feed, SinksTakeFreeBodiesAndCount) {
     held.pose.position = {0.25, 0, 1.5};
     const GlobalId held_id = rain.scene.bodies.id[rain.scene.add_body(held)];
     rain.feeds.sources.clear();
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     rain.feeds.sinks.push_back(
         {"right", BoxRegion<3>{{0, -infinity, -infinity}, {infinity, infinity, infinity}}});
     rain.feeds.sinks.push_back({"low", BoxRegion<3>{{-infinity, -infinity, 0}, {infinity, infinity, 1.5}}});
@@ -178,7 +177,6 @@ TEST(Feed, ARunBalancesGrainsAndEnergy) {
     source.recipe.velocity = {0, -1};
     source.rate = 60;
     feeds.sources.push_back(source);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     feeds.sinks.push_back({"below", BoxRegion<2>{{-infinity, -infinity}, {infinity, -1.5}}});
     RunOptions options;
     options.end = 2;

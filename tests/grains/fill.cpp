@@ -24,7 +24,7 @@ Recipe<d> balls_of(Scene<d>& scene, double radius, const SizeLaw& law = UniformS
 /// Smallest distance of two bounding balls, or of the nearest images of two.
 template <int d>
 double least_gap(const Scene<d>& scene) {
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     const Domain<d>& domain = scene.domain;
     for (Index i = 0; i < scene.bodies.count(); ++i) {
         if (!std::isfinite(scene.outer_radius(i))) continue;

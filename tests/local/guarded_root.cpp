@@ -45,8 +45,10 @@ TEST(GuardedRoot, TheLawHolds) {
                     const BlockVector u = W * r + b;
                     const double xi = cone.dim / W.trace();
                     const double scale = std::max(r.norm(), xi * b.norm());
-                    EXPECT_LT(natural_map(cone, u, r, xi, law).norm(), 1e-6 * scale);
-                    EXPECT_FALSE(active.open && r[0] > 1e-6 * scale);
+                    // Several discs are found by an interior point, which knows x to the root of its gap.
+                    const double allowed = cone.dim <= 3 ? 1e-11 : in_long ? 1e-7 : 1e-6;
+                    EXPECT_LT(natural_map(cone, u, r, xi, law).norm(), allowed * scale);
+                    EXPECT_FALSE(active.open && r[0] > allowed * scale);
                 }
             }
         }

@@ -29,7 +29,9 @@ struct Sample {
     RunProgress progress;
     State observers;
 
-    [[nodiscard]] RunState<2> state() const { return {files, overrides, scene, warm, progress, observers}; }
+    [[nodiscard]] RunState<2> state() const {
+        return {files, overrides, scene, scene.bodies, warm, progress, observers};
+    }
 };
 
 Sample sample() {
@@ -61,7 +63,7 @@ Sample sample() {
     s.progress.summary.unsolved = 3;
     s.progress.summary.infeasible = 1;
     s.progress.summary.iterations = 5;
-    s.progress.summary.worst_residual = std::numeric_limits<double>::infinity();
+    s.progress.summary.worst_residual = infinity;
     s.progress.summary.work.held = -0.1;
     s.progress.summary.fed_energy = 0.3;
     s.progress.summary.seconds.solve = 77;

@@ -180,7 +180,7 @@ struct Heap {
                              {"measurements/sums", std::vector{0.1}}};
     }
     [[nodiscard]] RunState<d> state() const {
-        return {files, overrides, scene, memory.warm, progress, observers};
+        return {files, overrides, scene, scene.bodies, memory.warm, progress, observers};
     }
 };
 
@@ -219,7 +219,7 @@ struct Part {
         keep_rows(warm, contacts.first, contacts.second);
     }
     [[nodiscard]] RunState<d> state(const Heap<d>& heap) const {
-        return {heap.files, heap.overrides, scene, warm, heap.progress, heap.observers};
+        return {heap.files, heap.overrides, heap.scene, scene.bodies, warm, heap.progress, heap.observers};
     }
 };
 

@@ -90,7 +90,7 @@ TEST(Plan, WhatIsSaidInsteadOfItIsInItsOptions) {
     EXPECT_FALSE(options.most_steps);
     RunOverrides far;
     far.until = 1e300;
-    EXPECT_NE(message_of([&] { apply(far, options); }).find("--until: 1e+300 s make"), std::string::npos);
+    EXPECT_NE(message_of([&] { apply(far, options); }).find("until: 1e+300 s make"), std::string::npos);
 }
 
 TEST(Beat, SaysWhenATimeIsReachedOnce) {

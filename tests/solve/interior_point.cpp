@@ -44,10 +44,7 @@ TEST(InteriorPoint, SolvesRandomBodiesOfEveryConeWithinTwentyFiveIterations) {
         {"ray", [](int) { return Cone::ray(); }},
         {"second order", [](int) { return Cone::second_order(3, 0.5); }},
         {"friction 0", [](int) { return Cone::second_order(3, 0.0); }},
-        {"friction infinite",
-         [](int k) {
-             return Cone::second_order(3, k % 2 == 0 ? std::numeric_limits<double>::infinity() : 0.3);
-         }},
+        {"friction infinite", [](int k) { return Cone::second_order(3, k % 2 == 0 ? infinity : 0.3); }},
         {"wrench", [](int) { return Cone::wrench(6, 0.5, 0.2, 0.1); }},
         {"wrench without spin", [](int) { return Cone::wrench(6, 0.5, 0.2, 0.0); }},
         {"truncated", [](int) { return Cone::truncated(3, 0.3, 0.4); }},
@@ -144,7 +141,7 @@ TEST(InteriorPoint, RefusesTheExactLaw) {
 
 // Validation item 12: a body crushed between two approaching walls.
 TEST(InteriorPoint, SaysThatASqueezedBodyHasNoSolution) {
-    for (double mu : {0.0, 0.3, 1.0, std::numeric_limits<double>::infinity()}) {
+    for (double mu : {0.0, 0.3, 1.0, infinity}) {
         const ConeProblem problem = squeezed_body(0.5, mu);
         const Outcome result = run(problem);
         EXPECT_EQ(result.report.status, Status::infeasible)

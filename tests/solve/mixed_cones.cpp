@@ -4,15 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 using namespace drystone;
 using namespace drystone::testing;
 
 namespace {
 
 Cone mixed(int k) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     switch (k % 8) {
         case 0:
             return Cone::wrench(6, 0.5, 0.2, 0.1);

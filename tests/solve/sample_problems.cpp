@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 #include <random>
 
 namespace drystone::testing {
@@ -140,7 +139,7 @@ Cone cone_of_every_kind(int k) {
         case 1:
             return Cone::wrench(6, 0.5, 0.2, 0.1);
         case 2:
-            return Cone::second_order(3, std::numeric_limits<double>::infinity());
+            return Cone::second_order(3, infinity);
         case 3:
             return Cone::second_order(3, 0.0);
         case 4:

@@ -206,7 +206,7 @@ TEST(ContactSweeps, EveryKindOfBlockAmongTheOthers) {
     std::get<BlockInverseMass>(inertia.only().mass).blocks[3 * 7] *= 1.01;
     refused(inertia);
     ConeProblem infinite = p;
-    infinite.cones[0].coefficient[0] = std::numeric_limits<double>::infinity();
+    infinite.cones[0].coefficient[0] = infinity;
     refused(infinite);
     ConeProblem soft = p;  // torques give way
     soft.compliance = Vector::Constant(p.rows(), 0.1 * Delassus(p).inverse_mass(0));

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -37,7 +36,7 @@ inline double random_coefficient(std::mt19937& engine, Coefficients range) {
         case 2:
             return range == Coefficients::all ? 1e6 : 1;
         case 3:
-            return range == Coefficients::finite ? 1 : std::numeric_limits<double>::infinity();
+            return range == Coefficients::finite ? 1 : infinity;
         case 4:
         case 5:
             return range == Coefficients::all ? std::pow(10, uniform(-3, 3))

@@ -38,8 +38,7 @@ TEST(AStep, WhoseProblemIsInvalidIsRefusedWithItsFaults) {
 }
 
 TEST(AStep, TellsWhichBodyIsNowhere) {
-    for (const double far :
-         {std::numeric_limits<double>::quiet_NaN(), 1e31, -std::numeric_limits<double>::infinity()}) {
+    for (const double far : {std::numeric_limits<double>::quiet_NaN(), 1e31, -infinity}) {
         Scene<3> scene = heap<3>();
         EXPECT_EQ(find_runaway(scene, 2), -1);
         scene.bodies.position[6][1] = far;

@@ -3,11 +3,12 @@
 // d is 2 or 3. The plane is a real plane: a position has 2 numbers, a spin 1, a body 3 velocities.
 #pragma once
 
+#include "drystone/base/types.hpp"
+
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
 #include <cmath>
-#include <limits>
 
 namespace drystone {
 
@@ -102,8 +103,8 @@ inline Mat<3> frame_of(const Vec<3>& n) {
 /// A box with sides along the axes.
 template <int d>
 struct Bounds {
-    Vec<d> lower = Vec<d>::Constant(std::numeric_limits<double>::infinity());
-    Vec<d> upper = Vec<d>::Constant(-std::numeric_limits<double>::infinity());
+    Vec<d> lower = Vec<d>::Constant(infinity);
+    Vec<d> upper = Vec<d>::Constant(-infinity);
 
     void include(const Vec<d>& x) {
         lower = lower.cwiseMin(x);

@@ -7,7 +7,6 @@
 #include "drystone/base/geometry.hpp"
 #include "drystone/base/types.hpp"
 
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,11 +42,11 @@ struct Drive {
 /// Gravity that turns about an axis (in the plane: counter-clockwise).
 template <int d>
 struct GravityTurn {
-    Vec<d> start = Vec<d>::Zero();                           ///< before it turns, m/s^2
-    Vec<3> axis = Vec<3>::UnitY();                           ///< unit
-    double rate = 0;                                         ///< rad/s
-    double begin = 0;                                        ///< s
-    double limit = std::numeric_limits<double>::infinity();  ///< rad: it stays there
+    Vec<d> start = Vec<d>::Zero();  ///< before it turns, m/s^2
+    Vec<3> axis = Vec<3>::UnitY();  ///< unit
+    double rate = 0;                ///< rad/s
+    double begin = 0;               ///< s
+    double limit = infinity;        ///< rad: it stays there
 };
 
 /// Directions of a periodic cell that follow a stress and not a rate. The cell is part of the contact problem as a body

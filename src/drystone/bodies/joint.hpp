@@ -4,7 +4,6 @@
 #include "drystone/base/geometry.hpp"
 #include "drystone/base/types.hpp"
 
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -34,11 +33,11 @@ struct Joint {
     double length = 0;                  ///< of distance and spring, m
     double stiffness = 0, damping = 0;  ///< of a spring, N/m and kg/s
     // Along the axis of a slider (N, m/s) or about that of a hinge (N m, rad/s); of a relative to b.
-    double friction = 0;                                     ///< dry: holds up to this force
-    double effort = 0;                                       ///< motor: a force that acts, whatever moves
-    std::optional<double> speed = {};                        ///< motor: this speed is kept
-    double limit = std::numeric_limits<double>::infinity();  ///< largest force of a motor that keeps a speed
-    bool collide = false;  ///< whether the two bodies also touch each other as others do
+    double friction = 0;               ///< dry: holds up to this force
+    double effort = 0;                 ///< motor: a force that acts, whatever moves
+    std::optional<double> speed = {};  ///< motor: this speed is kept
+    double limit = infinity;           ///< largest force of a motor that keeps a speed
+    bool collide = false;              ///< whether the two bodies also touch each other as others do
 };
 
 /// True if the kind has a free axis that friction and motors may act on.

@@ -188,7 +188,7 @@ double Detection<d>::skin_of(Index i, double for_planes) const {
 template <int d>
 void Detection<d>::search() {
     neighbours_.valid = false;
-    double smallest = std::numeric_limits<double>::infinity();
+    double smallest = infinity;
     for (Index i = 0; i < n_; ++i)
         if (bodies_.is_free(i)) smallest = std::min(smallest, scene_.inner_radius(i));
     if (!std::isfinite(smallest)) smallest = 1;  // nothing can touch; any skin will do

@@ -12,7 +12,6 @@
 #include "drystone/base/types.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace drystone {
 
@@ -48,14 +47,14 @@ struct GjkResult {
     Vec<d> direction = Vec<d>::Zero();  ///< point_a - point_b, not of unit length
     double distance = 0;                ///< norm of it
     /// Proven lower bound: the gap between two planes. Where it is negative, of the signed gap.
-    double lower = -std::numeric_limits<double>::infinity();
+    double lower = -infinity;
     Simplex<d> simplex;
     int iterations = 0;
 };
 
 struct GjkOptions {
     /// stop when the distance is proven to be larger
-    double cutoff = std::numeric_limits<double>::infinity();
+    double cutoff = infinity;
     /// Stop when distance - lower bound <= tolerance * distance. Polytopes stop by themselves when a vertex
     /// comes back.
     double tolerance = 1e-12;
@@ -83,7 +82,7 @@ struct Nearest {
     int count = 0;
     int which[4] = {};
     double weight[4] = {};
-    double square = std::numeric_limits<double>::infinity();  ///< of the distance to the origin
+    double square = infinity;  ///< of the distance to the origin
 };
 
 template <int d>
@@ -177,8 +176,8 @@ GjkResult<d> gjk(const SupportA& support_a, const SupportB& support_b, const Vec
     Simplex<d>& s = result.simplex;
     Vec<d> v = start;
     if (!(v.squaredNorm() > 0)) v = Vec<d>::Unit(0);
-    double square = std::numeric_limits<double>::infinity();  // of the distance of the simplex
-    double scale = 0;                                         // largest |a - b|^2 seen
+    double square = infinity;  // of the distance of the simplex
+    double scale = 0;          // largest |a - b|^2 seen
 
     for (result.iterations = 1; result.iterations <= options.iterations; ++result.iterations) {
         const SupportPoint<d> a = support_a(Vec<d>(-v)), b = support_b(v);

@@ -45,7 +45,7 @@ Facing facing(const Hull& hull, const Vec<3>& direction, double length) {
     Facing f;
     if (hull.face_count == 0) return f;
     const Vec<3> m = hull.R.transpose() * direction;
-    double most = -std::numeric_limits<double>::infinity();
+    double most = -infinity;
     for (Index i = 0; i < hull.vertex_count; ++i) most = std::max(most, hull.vertices[i].dot(m));
     f.support = most;
     f.tolerance = parallel_angle * length / hull.size;
@@ -154,7 +154,7 @@ void hull_manifold(const Hull& a, const Hull& b, const Distance<3>& closest, dou
     const std::size_t first = out.size();
     const double radii = a.radius + b.radius, shift = 0.5 * (b.radius - a.radius);
     const double tolerance = parallel_angle * length;
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     const auto add = [&](const Vec<2>& x, double height_a, double height_b, std::uint32_t feature) {
         const double gap = height_a - height_b - radii;
         least = std::min(least, gap);

@@ -7,7 +7,6 @@
 #include "drystone/collide/round.hpp"
 #include "drystone/collide/smooth.hpp"
 
-#include <limits>
 #include <type_traits>
 
 namespace drystone {
@@ -87,7 +86,7 @@ Distance<d> distance_of(const A& shape_a, const Placed<d>& a, const B& shape_b, 
         const auto hull_a = hull_for<d>(shape_a, a, origin);
         const auto hull_b = hull_for<d>(shape_b, b, origin);
         Distance<d> out;
-        apart_or_meeting(hull_in(hull_a), hull_in(hull_b), std::numeric_limits<double>::infinity(), out);
+        apart_or_meeting(hull_in(hull_a), hull_in(hull_b), infinity, out);
         out.point_a += origin, out.point_b += origin;
         return out;
     } else {

@@ -160,7 +160,7 @@ Distance<d> lowest_corner(const Corners& shape, const Placed<d>& a, const Plane<
     const Mat<d> R = matrix(a.pose.rotation);
     const Vec<d> down = R.transpose() * b.normal;
     std::size_t lowest = 0;
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (std::size_t i = 0; i < shape.vertices.size(); ++i) {
         const double h = shape.vertices[i].dot(down);
         if (h < least) least = h, lowest = i;
@@ -230,7 +230,7 @@ void keep_spanning(std::vector<Touch<3>>& out, std::size_t first, const Mat<3>& 
         return std::find(chosen, chosen + kept, feature) != chosen + kept;
     };
     const auto take_best = [&](const auto& score) {
-        double best = -std::numeric_limits<double>::infinity();
+        double best = -infinity;
         for (std::size_t i = 0; i < count; ++i)
             if (!taken(touch[i].feature)) best = std::max(best, score(touch[i]));
         const Touch<3>* pick = nullptr;

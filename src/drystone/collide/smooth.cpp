@@ -152,7 +152,7 @@ Distance<d> climb(Pair<d>& pair, const Vec<d>& start, double give_up, Effort& ef
     typename PieceProgram<m>::Answer answer{};
     evaluate(pair, start, at);
     double trust = 1, gain = 0;
-    double last_miss = std::numeric_limits<double>::infinity();
+    double last_miss = infinity;
     int quiet = 0, kicks = 0;
     Vec<d> dn = Vec<d>::Zero();
     program.slack = noise;
@@ -338,7 +338,7 @@ Distance<d> solve(Pair<d>& pair, double give_up) {
     }
     for (int round = 0; round < tries; ++round) {
         const auto top = std::max_element(promise.begin(), promise.end()) - promise.begin();
-        promise[top] = -std::numeric_limits<double>::infinity();
+        promise[top] = -infinity;
         const Distance<d> other = climb(pair, normals[top], give_up, effort);
         if (other.gap > best.gap) best = other;
     }

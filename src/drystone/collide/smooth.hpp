@@ -23,8 +23,6 @@
 
 #include "drystone/collide/narrow.hpp"
 
-#include <limits>
-
 namespace drystone {
 
 /// At least one of a and b is an Ellipsoid or a Superellipsoid; the other is anything convex, or a HalfSpace. Does not
@@ -34,13 +32,12 @@ namespace drystone {
 /// the normal and the points of that bound (gap = normal . (point_a - point_b), but the points are then not aligned
 /// with it).
 template <int d>
-Distance<d> smooth_distance(const Placed<d>& a, const Placed<d>& b,
-                            double give_up = std::numeric_limits<double>::infinity());
+Distance<d> smooth_distance(const Placed<d>& a, const Placed<d>& b, double give_up = infinity);
 
 /// The same for a (an Ellipsoid or a Superellipsoid) and the triangle of the corners p, q, r in world axes,
 /// counter-clockwise from outside. Where they overlap, a is pushed towards the triangle's outer side where that is a
 /// local way out.
 Distance<3> smooth_triangle_distance(const Placed<3>& a, const Vec<3>& p, const Vec<3>& q, const Vec<3>& r,
-                                     double give_up = std::numeric_limits<double>::infinity());
+                                     double give_up = infinity);
 
 }  // namespace drystone

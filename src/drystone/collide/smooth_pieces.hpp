@@ -92,7 +92,7 @@ inline double farthest(Pieces<d>& pieces, const Vec<d>& n, bool& grown) {
             int slot = pieces.count;
             if (slot == Pieces<d>::capacity) {
                 // The idle piece that is farthest below.
-                double lowest = std::numeric_limits<double>::infinity();
+                double lowest = infinity;
                 for (int k = 0; k < pieces.count; ++k) {
                     const double height = n.dot(pieces.corner[k]);
                     if (pieces.weight[k] <= 0 && height < lowest) lowest = height, slot = k;
@@ -106,7 +106,7 @@ inline double farthest(Pieces<d>& pieces, const Vec<d>& n, bool& grown) {
             grown = true;
         }
     }
-    double height = -std::numeric_limits<double>::infinity();
+    double height = -infinity;
     for (int k = 0; k < pieces.count; ++k) height = std::max(height, n.dot(pieces.corner[k]));
     return height;
 }
@@ -145,7 +145,7 @@ struct PieceProgram {
     [[nodiscard]] Answer solve() const {
         Answer best{Step(Step::Zero()), {0, 0, 0}, {1, 0, 0}, 1}, trial = best;
         if (count == 1) return {Step(H_inverse * (g - slope[0])), {0, 0, 0}, {1, 0, 0}, 1};
-        double best_value = std::numeric_limits<double>::infinity();
+        double best_value = infinity;
         const auto judge = [&](bool weights_good) {
             if (!trial.t.allFinite()) return false;
             const int i = trial.active[0];

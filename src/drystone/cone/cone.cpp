@@ -30,7 +30,7 @@ double norm(std::span<const double> x, const ConeGroup& g) {
 }
 
 double radius(const ConeGroup& g, double normal) {
-    return std::isinf(g.mu) ? std::numeric_limits<double>::infinity() : g.offset + g.mu * normal;
+    return std::isinf(g.mu) ? infinity : g.offset + g.mu * normal;
 }
 
 }  // namespace

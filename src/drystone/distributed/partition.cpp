@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace drystone {
@@ -89,7 +88,7 @@ Partition<d>::Partition(const Communicator& team) : team_(&team) {
                                       {"NUM_LID_ENTRIES", "1"},
                                       {"CHECK_GEOM", "0"}})
         see(Zoltan_Set_Param(z, name, value), name);
-    constexpr double far = std::numeric_limits<double>::infinity();
+    constexpr double far = infinity;
     ours_.lower = Vec<d>::Constant(-far);
     ours_.upper = Vec<d>::Constant(far);
 }

@@ -8,7 +8,7 @@ namespace drystone {
 namespace {
 
 double radius(const ConeGroup& g, double normal) {
-    return std::isinf(g.mu) ? std::numeric_limits<double>::infinity() : g.offset + g.mu * normal;
+    return std::isinf(g.mu) ? infinity : g.offset + g.mu * normal;
 }
 
 double norm(const double* x, const ConeGroup& g) {

@@ -5,7 +5,8 @@
 // noted (tests/fields/fields.cpp then fails).
 #pragma once
 
-#include <limits>
+#include "drystone/base/types.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,9 +24,9 @@ inline constexpr std::string_view required = "required";
 /// What a number must be, in the words of the message: "give <words>".
 struct Wanted {
     std::string_view words;
-    double least = -std::numeric_limits<double>::infinity();
+    double least = -infinity;
     bool above = false;  ///< `least` itself is not allowed
-    double most = std::numeric_limits<double>::infinity();
+    double most = infinity;
     /// What no grain has in any unit, but what a slip of the pen or ill will can write: products of a few such numbers
     /// (masses, energies, compliances 1 / (h^2 k)) would leave the range of doubles. `tiny` is for what cannot be
     /// negative; 0 is another matter.
@@ -49,7 +50,7 @@ inline constexpr Wanted speed{"a speed in m/s, 0 or more", 0};
 inline constexpr Wanted spin{"a spin in rad/s"};
 inline constexpr Wanted angle{"an angle in degrees"};
 inline constexpr Wanted direction{"a direction"};
-inline constexpr double any = std::numeric_limits<double>::infinity();
+inline constexpr double any = infinity;
 inline constexpr Wanted mass{"a positive mass in kg", 0, true, any, 1e-100, 1e100};
 inline constexpr Wanted density{"a positive density in kg/m^3 (2D: kg/m^2)", 0, true};
 inline constexpr Wanted factor{"a positive factor", 0, true};

@@ -18,10 +18,10 @@ struct Source {
     std::string name;
     Region<d> region;
     Recipe<d> recipe;
-    double rate = 0;                                                  ///< per s: grains, or kg
-    bool by_mass = false;                                             ///< rate is in kg/s
-    double begin = 0, end = std::numeric_limits<double>::infinity();  ///< s
-    std::int64_t most = std::numeric_limits<std::int64_t>::max();     ///< grains in all
+    double rate = 0;                                               ///< per s: grains, or kg
+    bool by_mass = false;                                          ///< rate is in kg/s
+    double begin = 0, end = infinity;                              ///< s
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();  ///< grains in all
 };
 
 /// What a source owes at most after a step, grains or kg: what found no room is owed for a second, so that a source

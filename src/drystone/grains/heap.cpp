@@ -66,7 +66,7 @@ HeapProfile<d> heap_profile(const Scene<d>& scene, double width, const Region<d>
     Vec<d> origin = Vec<d>::Zero();
     if (d == 3) origin = field.centre;
     std::map<std::array<std::int64_t, d - 1>, double> tops;
-    profile.base = std::numeric_limits<double>::infinity();
+    profile.base = infinity;
     for (Index i = 0; i < bodies.count(); ++i) {
         if (!grain_in(scene, i, region)) continue;
         const Bounds<d> box = bounds_of_body(scene, i);

@@ -481,7 +481,7 @@ double inertial_number(const Scene<d>& scene, const std::vector<ContactForce<d>>
     const double pressure = stress(scene, forces, region).pressure();
     const double rate = field.shear_rate();
     if (!(solid > 0) || rate == 0) return 0;
-    if (!(pressure > 0)) return std::isnan(pressure) ? pressure : std::numeric_limits<double>::infinity();
+    if (!(pressure > 0)) return std::isnan(pressure) ? pressure : infinity;
     return rate * mean_diameter(scene, region) * std::sqrt(field.mass / solid / pressure);
 }
 

@@ -23,7 +23,7 @@ template <int d>
 void Search<d>::measure_bodies() {
     constexpr double most_periods = 4;
     struct Measure {
-        double smallest = std::numeric_limits<double>::infinity();
+        double smallest = infinity;
         double largest = 0;
         double thickest = 0;  // inner radius of the free ones
         Index bad = -1;
@@ -63,7 +63,7 @@ void Search<d>::measure_bodies() {
         }
         measures[block] = m;
     });
-    smallest_ = std::numeric_limits<double>::infinity();
+    smallest_ = infinity;
     double largest = 0, thickest = 0;
     for (const Measure& m : measures) {
         if (m.bad >= 0)

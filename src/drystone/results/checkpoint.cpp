@@ -239,7 +239,7 @@ void write_content(const hdf5::Group& root, const RunState<d>& state, const Stor
     root.write_doubles("gravity", {state.scene.gravity.data(), d});
     write_files(root.create_group("scene"), state.files);
     write_overrides(root.create_group("overrides"), state.overrides);
-    write_bodies(root.create_group("bodies"), state.scene.bodies, rows, bodies);
+    write_bodies(root.create_group("bodies"), state.bodies, rows, bodies);
     write_domain(root.create_group("domain"), state.scene.domain);
     write_warm(root.create_group("warm"), state.warm, rows, warm, torques);
     write_state(root.create_group("progress"), state_of(state.progress));
@@ -266,7 +266,7 @@ template <int d>
 void write_by_ranks(const std::filesystem::path& path, const RunState<d>& state, const std::string& program,
                     const StateSlabs& slabs) {
     const hdf5::Ranks& ranks = slabs.ranks;
-    std::array<std::int64_t, 3> sums = {state.scene.bodies.count(),
+    std::array<std::int64_t, 3> sums = {state.bodies.count(),
                                         static_cast<std::int64_t>(state.warm.key.size()),
                                         static_cast<std::int64_t>(state.warm.torque.size())};
     hdf5::add_up(ranks, sums);
@@ -284,7 +284,7 @@ void write_by_ranks(const std::filesystem::path& path, const RunState<d>& state,
                      fmt::format("the ranks have {} of {} bodies, {} of {} contacts and {} torques", sums[0],
                                  slabs.bodies, sums[1], slabs.warm, sums[2]),
                      "let each row be on one rank, with torques for all contacts or none");
-            write_content(root, state, stored_rows(state.scene.bodies, state.warm), bodies, warm, torques);
+            write_content(root, state, stored_rows(state.bodies, state.warm), bodies, warm, torques);
         },
         [&](const std::filesystem::path& part) { write_header(part, program); }, true);
 }
@@ -302,9 +302,8 @@ void write_checkpoint(const std::filesystem::path& path, const RunState<d>& stat
     // cannot finish.
     const hdf5::File file = hdf5::File::create_image(path.string());
     const auto all = [](std::size_t n) { return hdf5::Slab{0, static_cast<std::int64_t>(n)}; };
-    write_content(file.root(), state, stored_rows(state.scene.bodies, state.warm),
-                  all(state.scene.bodies.id.size()), all(state.warm.key.size()),
-                  all(state.warm.torque.size()));
+    write_content(file.root(), state, stored_rows(state.bodies, state.warm), all(state.bodies.id.size()),
+                  all(state.warm.key.size()), all(state.warm.torque.size()));
     const std::string_view body = file.bytes();
 
     const std::uintmax_t length = header_size + body.size();

@@ -49,7 +49,8 @@ template <int d>
 struct RunState {
     const SceneFiles& files;
     const RunOverrides& overrides;
-    const Scene<d>& scene;
+    const Scene<d>& scene;    ///< but for its bodies
+    const Bodies<d>& bodies;  ///< those of the scene, or the rows of them that this rank writes
     const WarmStart<d>& warm;
     const RunProgress& progress;
     const State& observers;  ///< what they keep, and how far their files are
@@ -64,7 +65,7 @@ struct StateSlabs {
 };
 
 /// Writes a checkpoint; the file appears complete, and safe on the disk, or not at all (the one that was there stays).
-/// `program`: the version. Several ranks: collective; state.scene.bodies and state.warm hold the rows of this rank, and
+/// `program`: the version. Several ranks: collective; state.bodies and state.warm hold the rows of this rank, and
 /// torques are there for all keys on all ranks or for none. What fails on one rank is thrown on all, with the same
 /// message.
 template <int d>

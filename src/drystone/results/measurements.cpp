@@ -48,7 +48,7 @@ void LineFile::resume(std::int64_t length) {
         fail(file_.string(),
              fmt::format("has {} bytes, fewer than the {} when the checkpoint was written", error ? 0 : size,
                          length),
-             "resume into another folder with --output DIR");
+             "resume into another folder");
     }
     std::filesystem::resize_file(file_, static_cast<std::uintmax_t>(length), error);
     if (error)
@@ -119,7 +119,7 @@ void Measurements<d>::resume(const State& state) {
     for_each_file(*this, [&](LineFile& file) {
         if (!lengths.numbers.contains(file.name()))
             fail("checkpoint", "it does not say how long " + file.name() + " was",
-                 "resume into another folder with --output DIR");
+                 "resume into another folder");
         std::int64_t length = 0;
         detail::Recall{lengths}(file.name().c_str(), length);
         file.resume(length);

@@ -20,7 +20,7 @@ void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (!fs::is_directory(folder, error))
-        fail(folder.string(), "is not a folder and cannot be made", "give another --output");
+        fail(folder.string(), "is not a folder and cannot be made", "choose another folder");
 }
 
 /// Takes away the files in the folder whose name matches, and whose number (the first group), if there is one, is
@@ -111,13 +111,11 @@ RunFolder<d>::RunFolder(fs::path folder, const Run<d>& run, FolderOptions option
       options_(std::move(options)),
       share_(share),
       ranks_(share != nullptr ? hdf5::Ranks{share->communicator()} : hdf5::Ranks{}),
-      wants_frames_(run.plan.output.frames_every > 0),
       measurements_(folder_, run.plan.output, run.plan.measures, names_of(run.plan.feeds.sinks),
                     names_of(run.plan.scene.joints)),
       frames_{{run.plan.output.frames_every}},
       elastic_limit_(run.plan.output.elastic_limit && !run.plan.options.step.elastic_limit),
       checkpoints_{options_.checkpoint_every.value_or(run.plan.output.checkpoints_every)},
-      timed_checkpoints_(checkpoints_.every > 0),
       first_step_(run.progress.summary.steps) {
     if (share != nullptr && run.plan.output.elastic_limit)
         fail("output.forces", "forces of the elastic limit are not found on several ranks yet",
@@ -157,7 +155,7 @@ void RunFolder<d>::begin_anew(const Run<d>& run) {
         clear_folder();
         measurements_.begin();
     });
-    if (!wants_frames_) return;
+    if (!wants_frames()) return;
     writer_.emplace(folder_, 0, ranks_);
     write_next_frame(run, false);
 }
@@ -178,7 +176,7 @@ void RunFolder<d>::resume(const Run<d>& run) {
             measurements_.resume_elsewhere(lines);
         }
     });
-    if (wants_frames_) writer_.emplace(folder_, frames_.number, ranks_);
+    if (wants_frames()) writer_.emplace(folder_, frames_.number, ranks_);
     checkpoints_.reached(run.plan.scene.time, 0);
 }
 
@@ -187,7 +185,7 @@ void RunFolder<d>::after_step(const Run<d>& run, const StepRecord& record) {
     measure(run, record);
     frames_.last_h = record.h;
     frames_.is_last = false;
-    if (wants_frames_ && frames_.beat.reached(record.time, 1e-6 * record.h)) write_next_frame(run, true);
+    if (wants_frames() && frames_.beat.reached(record.time, 1e-6 * record.h)) write_next_frame(run, true);
 }
 
 /// Tables of measurements are made by rank 0, to which the whole scene goes for it; steps.csv needs no more than the
@@ -211,7 +209,7 @@ void RunFolder<d>::measure(const Run<d>& run, const StepRecord& record) {
 
 template <int d>
 bool RunFolder<d>::checkpoint_due(const StepRecord& record) {
-    const bool by_time = timed_checkpoints_ && checkpoints_.reached(record.time, 1e-6 * record.h);
+    const bool by_time = checkpoints_.every > 0 && checkpoints_.reached(record.time, 1e-6 * record.h);
     return by_time || since_checkpoint_.seconds() >= wall_seconds_between_checkpoints;
 }
 
@@ -220,7 +218,7 @@ void RunFolder<d>::finish(const Run<d>& run) {
     const State before = state();
     if (run.progress.summary.steps > first_step_ || !run.observers) {
         on_first([&] { measurements_.flush(); });
-        if (wants_frames_ && !frames_.is_last) write_next_frame(run, true);
+        if (wants_frames() && !frames_.is_last) write_next_frame(run, true);
         if (writer_) writer_->finish();
     }
     save_checkpoint(run, before);
@@ -237,19 +235,18 @@ State RunFolder<d>::state() {
 
 template <int d>
 void RunFolder<d>::save_checkpoint(const Run<d>& run, const State& observers) {
-    const auto write = [&](const Scene<d>& scene, const WarmStart<d>& warm, const StateSlabs& slabs) {
-        write_checkpoint<d>(checkpoint(), {run.files, run.overrides, scene, warm, run.progress, observers},
+    const Scene<d>& scene = run.plan.scene;
+    const auto write = [&](const Bodies<d>& bodies, const WarmStart<d>& warm, const StateSlabs& slabs) {
+        write_checkpoint<d>(checkpoint(),
+                            {run.files, run.overrides, scene, bodies, warm, run.progress, observers},
                             options_.program, slabs);
     };
-    const Scene<d>& scene = run.plan.scene;
     if (share_ == nullptr) {
-        write(scene, run.memory.warm, {});
+        write(scene.bodies, run.memory.warm, {});
     } else {
-        Slices<d> rows = share_->slice(scene, &run.memory, {.warm = true});
-        Scene<d> sliced = scene;
-        sliced.bodies = std::move(rows.bodies);
+        const Slices<d> rows = share_->slice(scene, &run.memory, {.warm = true});
         write(
-            sliced, rows.warm,
+            rows.bodies, rows.warm,
             {ranks_, rows.body_rows.first, rows.body_rows.total, rows.warm_rows.first, rows.warm_rows.total});
     }
     last_checkpoint_ = scene.time;

@@ -86,6 +86,7 @@ private:
     void resume(const Run<d>& run);
     void lock_folder();
     void clear_folder();
+    [[nodiscard]] bool wants_frames() const { return frames_.beat.every > 0; }
     void measure(const Run<d>& run, const StepRecord& record);
     void write_next_frame(const Run<d>& run, bool after_step);
     /// How far all are. Returns when everything up to here is in the files.
@@ -105,7 +106,6 @@ private:
     const Share<d>* share_;
     hdf5::Ranks ranks_;
     std::optional<FolderLock> lock_;  // of the first rank
-    bool wants_frames_;
     Measurements<d> measurements_;
     std::optional<FrameWriter<d>> writer_;
     FrameState<d> sliced_;  // several ranks: of the last frame
@@ -113,7 +113,6 @@ private:
     bool elastic_limit_;  // of frames alone
     std::int64_t forces_missed_ = 0;
     Beat checkpoints_;
-    bool timed_checkpoints_;
     std::optional<double> last_checkpoint_;
     Timer since_checkpoint_;
     std::int64_t first_step_;

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace drystone {
 
@@ -222,7 +221,7 @@ void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
 /// none.
 template <int d>
 Index find_overlapping_itself(const Scene<d>& scene) {
-    double shortest = std::numeric_limits<double>::infinity();
+    double shortest = infinity;
     for (const double period : scene.domain.period)
         if (period > 0) shortest = std::min(shortest, period);
     for (Index i = 0; i < scene.bodies.count(); ++i)

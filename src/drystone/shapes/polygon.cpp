@@ -81,7 +81,7 @@ std::vector<Vec<2>> hull_loop(std::vector<Vec<2>> points) {
 void drop_flat_corners(std::vector<Vec<2>>& loop, double tolerance) {
     while (loop.size() > 2) {
         std::size_t flattest = 0;
-        double least = std::numeric_limits<double>::infinity();
+        double least = infinity;
         for (std::size_t i = 0; i < loop.size(); ++i) {
             const Vec<2>&a = loop[(i + loop.size() - 1) % loop.size()], &b = loop[(i + 1) % loop.size()];
             const double height = turn_of(a, loop[i], b) / (b - a).norm();

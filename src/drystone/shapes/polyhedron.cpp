@@ -32,7 +32,7 @@ Mat<3> principal_axes(const Mat<3>& inertia) {
 
     Mat<3> best;
     std::array<int, 3> order{0, 1, 2};
-    double most = -std::numeric_limits<double>::infinity();
+    double most = -infinity;
     do {
         Mat<3> axes;
         for (int k = 0; k < 3; ++k) axes.col(k) = (found(k, order[k]) < 0 ? -1 : 1) * found.col(order[k]);
@@ -55,7 +55,7 @@ void refresh_planes(Polyhedron& p) {
     for (Polyhedron::Face& face : p.faces) {
         const Index* loop = &p.face_vertices[face.start];
         face.normal = area_vector(p.vertices, loop, face.size).normalized();
-        face.offset = -std::numeric_limits<double>::infinity();
+        face.offset = -infinity;
         for (Index k = 0; k < face.size; ++k)
             face.offset = std::max(face.offset, face.normal.dot(p.vertices[loop[k]]));
     }

@@ -152,7 +152,7 @@ private:
     double begun_ = 0;
     Timer timer_;
     bool late_ = false;
-    double residual_ = std::numeric_limits<double>::infinity();  // of the best
+    double residual_ = infinity;  // of the best
     SolveReport total_;
 };
 

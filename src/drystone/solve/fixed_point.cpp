@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    double best_ = std::numeric_limits<double>::infinity();
+    double best_ = infinity;
     int idle_ = 0;
 };
 

@@ -351,7 +351,7 @@ bool InteriorPoint::start(Vector& r) {
     const double size = std::max(std::sqrt(dot_cones(s_, s_) / std::max<std::size_t>(1, form_.cones.size())),
                                  std::numeric_limits<double>::min());
     for (Vector* x : {&s_, &z_}) {
-        double depth = -std::numeric_limits<double>::infinity();  // how far the worst cone is outside
+        double depth = -infinity;  // how far the worst cone is outside
         for (const SmallCone& c : form_.cones) {
             depth = std::max(depth, x->segment(c.start + 1, c.size - 1).norm() - (*x)[c.start]);
         }
@@ -396,7 +396,7 @@ double InteriorPoint::longest_step() const {
         inverse = std::max(inverse, inverse_step(lambda_.data() + c.start, ds_.data() + c.start, c.size));
         inverse = std::max(inverse, inverse_step(lambda_.data() + c.start, dz_.data() + c.start, c.size));
     }
-    return inverse > 0 ? 1 / inverse : std::numeric_limits<double>::infinity();
+    return inverse > 0 ? 1 / inverse : infinity;
 }
 
 /// Moves V and lambda by a step along the direction, and s and z with them.
@@ -439,7 +439,7 @@ void InteriorPoint::run(Monitor& monitor, Law certified, Vector& r, Vector& cert
     const double count = std::max<double>(1, static_cast<double>(form_.cones.size()));
     const double first_size = std::max(r.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
     int short_steps = 0, improved_at = 0;
-    double improved = std::numeric_limits<double>::infinity(), narrowed = improved;
+    double improved = infinity, narrowed = improved;
     for (int iteration = 1;; ++iteration) {
         // First, since impulses that grow without end make every residual relative to them small.
         if (r.lpNorm<Eigen::Infinity>() > 100 * first_size &&

@@ -48,7 +48,7 @@ private:
     int max_iterations_, patience_, horizon_;
     Timer timer_;
     LawRoom room_;
-    double residual_ = 0, best_ = std::numeric_limits<double>::infinity();
+    double residual_ = 0, best_ = infinity;
     ScratchVector best_r_;
     std::size_t half_ = 0;  // index in history_ of the point at half the iterations
     ScratchArray<HistoryPoint> history_;

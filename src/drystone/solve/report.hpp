@@ -4,7 +4,6 @@
 #include "drystone/cone/judge.hpp"
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +43,7 @@ struct Goal {
     /// gives forces to four digits where they are unique; 1e-8 is for validation; below 1e-12 rounding is in the way.
     double tolerance = 1e-6;
     Measure measure = Measure::referee;
-    double time_limit = std::numeric_limits<double>::infinity();  ///< wall-clock seconds
+    double time_limit = infinity;  ///< wall-clock seconds
     /// Whether the report has a history, and a message where there is nothing to explain. Steps do without: both cost
     /// memory.
     bool story = true;
@@ -60,7 +59,7 @@ struct SolveReport {
     int iterations = 0;       ///< sweeps, gradient steps or Newton steps, summed over inner solves
     Residual residual;        ///< of the returned solution, by the referee
     /// The measure of the goal, of the returned impulses, as the solver saw it while it iterated.
-    double reached = std::numeric_limits<double>::infinity();
+    double reached = infinity;
     /// Status frozen_shift: how far the solution is from the exact law all the same.
     struct ShiftError {
         double residual = 0;  ///< its residual by the exact law (eq. 12), dimensionless

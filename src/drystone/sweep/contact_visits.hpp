@@ -469,7 +469,7 @@ private:
         const double at_stake = wN * std::abs(free_N) + spinning * wS * std::abs(free_S) +
                                 mu * discs.wT * std::sqrt(dot(p, p)) +
                                 rolling * discs.wR * std::sqrt(dot(t, t));
-        double low = std::max(0.0, free_N), high = std::numeric_limits<double>::infinity(), y = warm_y;
+        double low = std::max(0.0, free_N), high = infinity, y = warm_y;
         if (free_N <= 0) {
             // At y = 0 the groups rest: their velocities are the free ones.
             const Four g = discs.wT * p + discs.cross * t, h = discs.cross * p + discs.wR * t;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace drystone {
@@ -78,7 +77,7 @@ void add_known_pushes(const Scene<d>& scene, double h, std::vector<double>& spee
 /// A body that goes through a whole period in a step meets every body, and all of their images.
 template <int d>
 void refuse_whole_periods(const Scene<d>& scene, double h, double cell, const std::vector<double>& speed) {
-    double shortest = std::numeric_limits<double>::infinity();
+    double shortest = infinity;
     for (int k = 0; k < d; ++k)
         if (scene.domain.period[k] > 0) shortest = std::min(shortest, scene.domain.period[k]);
     for (Index i = 0; i < scene.bodies.count(); ++i) {
@@ -167,7 +166,7 @@ GlobalId find_runaway(const Scene<d>& scene, int threads) {
 template <int d>
 void find_overlap(const Scene<d>& scene, const ContactSet<d>& contacts, int threads, StepRecord& record) {
     struct Found {
-        double smallest = std::numeric_limits<double>::infinity(), overlap = 0, relative = 0;
+        double smallest = infinity, overlap = 0, relative = 0;
         void add(const Found& other) {
             smallest = std::min(smallest, other.smallest);
             overlap = std::max(overlap, other.overlap);

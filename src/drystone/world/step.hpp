@@ -69,7 +69,7 @@ struct StepRecord {
     /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the
     /// smaller body.
     double overlap = 0, relative_overlap = 0;
-    double smallest = std::numeric_limits<double>::infinity();  ///< inner radius of a body with a contact, m
+    double smallest = infinity;  ///< inner radius of a body with a contact, m
     /// By how much an overlap may grow in this step, by the errors of its solution, in inner radii of the smallest
     /// body; without bound where overlaps are how contacts are found or act (moreau_jean, elastic contacts).
     double overlap_allowance = 0;

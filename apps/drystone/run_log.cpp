@@ -14,11 +14,10 @@ double pause_after(double seconds) { return seconds < 10 ? 1 : seconds < 600 ? 1
 
 }  // namespace
 
-RunLog::RunLog(const std::string& file, bool wanted, bool append)
-    : wanted_(wanted), line_(wanted), name_(file) {
-    if (file.empty()) return;
-    file_.open(file, append ? std::ios::app : std::ios::trunc);
-    if (!file_) fail(file, "cannot be written", "give another --log, in a folder that exists");
+void RunLog::open(bool append) {
+    if (name_.empty()) return;
+    file_.open(name_, append ? std::ios::app : std::ios::trunc);
+    if (!file_) fail(name_, "cannot be written", "give another --log, in a folder that exists");
 }
 
 void RunLog::progress(const std::function<std::string()>& line) {

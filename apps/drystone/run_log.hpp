@@ -12,9 +12,11 @@ namespace drystone::command {
 
 class RunLog {
 public:
-    /// `file`: empty: none. `wanted`: progress is shown at all. `append`: a resumed run goes on in the file. Throws
-    /// Error if it cannot be opened.
-    RunLog(const std::string& file, bool wanted, bool append);
+    /// `file`: empty: none. `wanted`: progress is shown at all.
+    RunLog(std::string file, bool wanted) : wanted_(wanted), line_(wanted), name_(std::move(file)) {}
+
+    /// Opens the file. `append`: a resumed run goes on in it. Throws Error if it cannot be opened.
+    void open(bool append);
 
     /// To be called after every step; `line` is asked for only when something will be shown.
     void progress(const std::function<std::string()>& line);

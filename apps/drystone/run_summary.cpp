@@ -29,6 +29,7 @@ public:
     [[nodiscard]] std::string balance_text() const {
         const Scene<d>& scene = run_.plan.scene;
         if (scene.cell.any() || scene.domain.changes()) return "no balance, since the cell does work";
+        if (scene.gravity_turn) return "no balance, since gravity turns";
         return fmt::format("balance error {:.1e}",
                            run_.progress.balance.error(run_.progress.summary, ends_.fall));
     }

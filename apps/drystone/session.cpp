@@ -42,7 +42,7 @@ public:
     Sitting(const SittingOptions& options, Run<d> run, bool same_folder)
         : options_(options),
           run_(std::move(run)),
-          log_(is_first() ? options.log : "", talks(), run_.observers.has_value()),
+          log_(is_first() ? options.log : "", talks()),
           first_step_(run_.progress.summary.steps),
           first_time_(run_.plan.scene.time) {
         run_.plan.options.step.solve.threads = options.threads;
@@ -62,6 +62,7 @@ public:
         const bool replaces = talks() && folder_ && !run_.observers && fs::exists(folder_->checkpoint());
         Onlooker onlooker;
         onlooker.begun = [&] {
+            log_.open(run_.observers.has_value());  // the folder is ours: no other run writes to it
             if (replaces)
                 complain(fmt::format("the results of an earlier run in {} are replaced",
                                      harmless(options_.output)));

@@ -178,6 +178,12 @@ TEST(HostileFiles, TwoRunsDoNotWriteIntoOneFolder) {
     EXPECT_TRUE(contains(refused.err, "out: another run is writing there; wait until it ends"))
         << refused.err;
     EXPECT_TRUE(std::filesystem::is_empty(scratch.file("out")));
+    // Nor does it touch the log of the run that goes on.
+    std::ofstream(scratch.file("run.log")) << "step 1";
+    std::vector<std::string> logged = words;
+    logged.insert(logged.end(), {"--log", "run.log"});
+    EXPECT_EQ(drystone_command(scratch, logged).code, 1);
+    EXPECT_EQ(bytes_of(scratch.file("run.log")), "step 1");
     ::close(other);
     EXPECT_EQ(drystone_command(scratch, words).code, 0);
 }

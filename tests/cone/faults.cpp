@@ -49,6 +49,22 @@ TEST(Faults, NothingAtAllHasNone) {
     EXPECT_EQ(faults_of(p), "");
 }
 
+TEST(Faults, BlocksThatAreVisitedElsewhereComeAfterTheLastTile) {
+    ConeProblem p = one_point();
+    p.add_block(Cone::second_order(3, 0.3));
+    p.add_entry(0, std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1});
+    p.w = p.compliance = Vector::Zero(6);
+    p.tiling = {{1, 0}, {0, 1}, {0, 1}};
+    EXPECT_EQ(find_faults(p, std::array<std::uint8_t, 2>{0, 1}).size(), 0U);
+    EXPECT_EQ(find_faults(p, std::array<std::uint8_t, 2>{1, 0}).size(), 1U);
+    EXPECT_EQ(find_faults(p, std::array<std::uint8_t, 2>{1, 1}).size(), 1U);
+    expect_part(faults_of(p), "tiling: order");
+    p.tiling = {{1, 1}, {0, 1}, {0, 1}};
+    EXPECT_EQ(find_faults(p, std::array<std::uint8_t, 2>{0, 1}).size(), 1U);
+    p.tiling = {{1, 0}, {0, 2}, {0, 1}};
+    EXPECT_EQ(faults_of(p), "");
+}
+
 TEST(Faults, ThereAreNoneInWhatIsSensible) {
     EXPECT_EQ(faults_of(one_point()), "");
     for (const double x : {1e-90, 1.0, 1e90}) {

@@ -112,6 +112,23 @@ TEST(SceneFields, EveryNumberHasARange) {
     EXPECT_EQ(find_field_text(*find_table_text("material"), "", "restitution")->range.most, 1);
 }
 
+/// And what is printed is what is accepted.
+TEST(SceneFields, RangesAreStated) {
+    EXPECT_EQ(want::restitution.text(), "0 to 1");
+    EXPECT_EQ(want::length.text(), "> 0");
+    EXPECT_EQ(want::friction.text(), ">= 0");
+    EXPECT_EQ(want::tolerance.text(), "> 0, <= 0.01");
+    EXPECT_EQ(want::packing.text(), "> 0, < 1");
+    EXPECT_EQ(want::coordinates.text(), "");
+    EXPECT_EQ(want::whole(4, 200).text(), "4 to 200");
+    EXPECT_FALSE(want::packing.accepts(1) || want::packing.accepts(0));
+    EXPECT_TRUE(want::rolling.accepts(1e6));
+    EXPECT_FALSE(want::rolling.accepts(1.1e6));
+    EXPECT_NE(fields_text("material", 100).find("[m, 0 to 1e+06] largest torque against rolling"),
+              std::string::npos);
+    EXPECT_NE(fields_markdown().find("| `restitution` | - | 0 to 1 | "), std::string::npos);
+}
+
 /// What stands in the register and is never asked for is a promise that nobody keeps.
 TEST(SceneFields, EveryDescribedTableIsRead) {
     for (const int d : {2, 3}) {
@@ -165,7 +182,7 @@ TEST(SceneFields, TablesAreFoundByTheirPath) {
 TEST(SceneFields, OneTableIsPrintedForATerminal) {
     const std::string text = fields_text("lattice", 80);
     EXPECT_NE(text.find("spacing"), std::string::npos);
-    EXPECT_NE(text.find("[m] one number, or one per direction (required)"), std::string::npos) << text;
+    EXPECT_NE(text.find("[m, > 0] one number, or one per direction (required)"), std::string::npos) << text;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
     try {

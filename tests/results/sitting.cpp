@@ -103,6 +103,25 @@ TEST(Sitting, StoppedAndResumedItLeavesTheSameBytes) {
     expect_same_files(scratch.file("whole"), scratch.file("parts"));
 }
 
+TEST(Sitting, MadeLongerItIsAsIfItHadNeverEnded) {
+    for (const double displacement : {0.0, 0.02}) {  // fixed steps; steps that adapt
+        const Scratch scratch;
+        const auto run_to = [&](BoxRun run, const char* name, double end) {
+            run.plan.options.step.displacement = displacement;
+            run.plan.options.end = end;
+            RunFolder<2> folder(scratch.file(name), run, {"test"});
+            EXPECT_TRUE(sit<2>(run, &folder, {}));
+            return run.progress.summary.steps;
+        };
+        const auto steps = run_to(new_run(), "whole", 0.2);
+        EXPECT_TRUE(displacement == 0 ? steps == 100 : steps > 102) << steps;
+        run_to(new_run(), "parts", 0.0713);
+        for (const double end : {0.1234, 0.2})
+            run_to(resumed(scratch.file("parts") / "checkpoint.h5"), "parts", end);
+        expect_same_files(scratch.file("whole"), scratch.file("parts"));
+    }
+}
+
 TEST(Sitting, InAnotherFolderItsFilesBeginAnew) {
     const Scratch scratch;
     BoxRun first = new_run();
@@ -141,16 +160,32 @@ TEST(RunFolder, WhatAnEarlierRunLeftIsTakenAwayAndNothingElse) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch.file("folder");
     std::filesystem::create_directory(folder);
-    for (const char* name :
-         {"grains_000123.hdf", "failed_step_9.hdf5", "steps.csv", "mine.txt", "grains_7.hdf"})
+    for (const char* name : {"grains_000123.hdf", "failed_step_9.hdf5", "steps.csv", "mine.txt",
+                             "grains_7.hdf", "grains_0012345.hdf", "checkpoint.tar.part"})
         std::ofstream(folder / name) << "old";
+    std::filesystem::create_directory(folder / "grains_000003.hdf");
     const BoxRun run = new_run();
     RunFolder<2>(folder, run, {"test"}).begin(run);
-    EXPECT_EQ(bytes_of(folder / "mine.txt"), "old");
-    EXPECT_EQ(bytes_of(folder / "grains_7.hdf"), "old");
+    for (const char* name : {"mine.txt", "grains_7.hdf", "grains_0012345.hdf", "checkpoint.tar.part"})
+        EXPECT_EQ(bytes_of(folder / name), "old") << name;
+    EXPECT_TRUE(std::filesystem::is_directory(folder / "grains_000003.hdf"));
     EXPECT_FALSE(std::filesystem::exists(folder / "grains_000123.hdf"));
     EXPECT_FALSE(std::filesystem::exists(folder / "failed_step_9.hdf5"));
     EXPECT_NE(bytes_of(folder / "steps.csv"), "old");
+}
+
+TEST(RunFolder, WhatTheSceneReadsIsNotReplaced) {
+    for (const char* name : {"all.csv", "steps.csv", "checkpoint.h5", "grains_000000.hdf"}) {
+        const Scratch scratch;
+        std::ofstream(scratch.file(name)) << "sizes";
+        BoxRun run = new_run();
+        run.files.scene = scratch.file("box.toml");
+        run.files.others[name] = "sizes";
+        RunFolder<2> folder(scratch.folder(), run, {"test"});
+        EXPECT_NE(message_of([&] { folder.begin(run); }).find("is read by the scene"), std::string::npos);
+        EXPECT_EQ(bytes_of(scratch.file(name)), "sizes");
+        RunFolder<2>(scratch.file("out"), run, {"test"}).begin(run);
+    }
 }
 
 TEST(RunFolder, SavesTheProblemOfTheLastStep) {

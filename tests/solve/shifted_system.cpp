@@ -1,7 +1,7 @@
 // (W + D) x = y by the bodies or by the blocks, against a dense factorisation.
 #include "drystone/solve/shifted_system.hpp"
 
-#include "solve/compliant_problems.hpp"
+#include "drystone/solve/solve.hpp"
 #include "solve/sample_problems.hpp"
 
 #include <Eigen/Dense>
@@ -89,6 +89,18 @@ TEST(ShiftedSystem, ARowOfZerosHoldsItsComponent) {
     EXPECT_EQ(x[0], 0);
     const Vector answer = expected(p, dense(W), system, y);
     EXPECT_LT((x - answer).norm(), 1e-9 * answer.norm());
+}
+
+/// A step in which nothing touches, by a solver that factorises. (Eigen read behind a matrix without columns.)
+TEST(ShiftedSystem, OfNothingIsNoTrouble) {
+    const ConeProblem p;
+    const Delassus W(p);
+    const ShiftedSystem system(W);
+    SolveSettings settings;
+    settings.law = Law::associated;
+    settings.solver = InteriorPointOptions{};
+    ConeSolution solution;
+    EXPECT_EQ(solve(p, settings, solution).status, Status::solved);
 }
 
 TEST(ShiftedSystem, RefusesWhatIsNotFinite) {

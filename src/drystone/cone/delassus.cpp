@@ -53,7 +53,7 @@ void Delassus::refill(const ConeProblem& problem, int threads, const Exchange* e
     }
     impulse_to_velocity(problem.f, data_->v_free);
     fill_blocks();
-    if (problem.pull.size() > 0) {
+    if (largest(problem.pull.size() > 0 ? 1 : 0) > 0) {  // on any rank: a rank without blocks cannot tell
         problem.fill_pull_impulse(data_->pull);
         apply(data_->pull, data_->pulled);
     }

@@ -309,18 +309,20 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
 void check_tiling(const ConeProblem& p, std::span<const std::uint8_t> visited, FaultList& faults) {
     const Tiling& t = p.tiling;
     if (t.empty()) return;
-    // A block that is not to be listed is as one that is.
+    // Blocks that are visited elsewhere come after the last tile.
+    const Index in_tiles = t.tile_start.back();
     std::vector<std::uint8_t> seen(p.blocks(), 0);
-    for (std::size_t i = 0; i < visited.size(); ++i) seen[i] = visited[i] == 0 ? 1 : 0;
-    const auto listed = static_cast<Index>(std::count(seen.begin(), seen.end(), 0));
-    bool permutation = static_cast<Index>(t.order.size()) == listed;
-    for (Index i : t.order) {
-        permutation = permutation && i >= 0 && i < p.blocks() && seen[i] == 0;
+    bool permutation = static_cast<Index>(t.order.size()) == p.blocks() && in_tiles <= p.blocks();
+    for (Index k = 0; permutation && k < p.blocks(); ++k) {
+        const Index i = t.order[k];
+        permutation = i >= 0 && i < p.blocks() && seen[i] == 0 &&
+                      (visited.empty() || visited[i] != 0) == (k < in_tiles);
         if (permutation) seen[i] = 1;
     }
-    permutation = permutation && t.tile_start.back() == listed && t.colour_start.back() == t.tiles();
-    faults.expect(permutation,
-                  "tiling: order must list every block once, and tiles and colours cover all of it");
+    permutation = permutation && t.colour_start.back() == t.tiles();
+    faults.expect(
+        permutation,
+        "tiling: order must list every block once, and tiles and colours cover all that are visited");
     if (!permutation) return;
     std::vector<Index> owner(p.bodies(), -1);
     for (Index c = 0; c < t.colours(); ++c) {

@@ -267,7 +267,8 @@ struct ConeSolution {
 
 /// All that is wrong with the data (sizes, numbers that are not finite, masses that are not symmetric, a tiling in
 /// which two tiles of a colour share a moving body); empty if the problem can be solved. `visited`: where several ranks
-/// share a problem, by block, 1 if this rank visits it (Exchange::visits_block): its tiles list these alone.
+/// share a problem, by block, 1 if this rank visits it (Exchange::visits_block): these are in tiles, others come
+/// after the last.
 std::vector<std::string> find_faults(const ConeProblem& problem, std::span<const std::uint8_t> visited = {});
 
 /// The quick part of it: whether masses, f, w and compliance are numbers with which one can calculate. What assembles

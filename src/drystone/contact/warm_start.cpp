@@ -69,12 +69,15 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
     };
     // How many each share has tells where the next one begins.
     std::array<std::size_t, most_shares + 1> first{};
-    bool torques = false;
-    for (const Cone& cone : problem.cones) torques = torques || cone.kind == ConeKind::wrench;
+    std::array<std::uint8_t, most_shares> turns{};  // whether a share has torques
     in_shares(threads, contacts.size(), [&](std::size_t begin, std::size_t end, std::size_t share) {
         for (std::size_t i = begin; i < end; ++i)
-            if (bears(i)) ++first[share + 1];
+            if (bears(i)) {
+                ++first[share + 1];
+                if (problem.cones[i].kind == ConeKind::wrench) turns[share] = 1;
+            }
     });
+    const bool torques = std::any_of(turns.begin(), turns.end(), [](std::uint8_t any) { return any != 0; });
     for (std::size_t s = 0; s < most_shares; ++s) first[s + 1] += first[s];
     memory.key.resize(first.back());
     memory.impulse.resize(first.back());

@@ -40,7 +40,8 @@ void choose_held(const Scene<d>& scene, std::span<const double> reach, const Til
     std::size_t kept = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const Contact<d>& c = contacts[i];
-        const int visitor = part.partition.rank_of(mark_of(grid, held.places[i].coarse));
+        // A cell stays with the rank that had it when parts were made, though its mark may since have crossed a cut.
+        const int visitor = part.partition.rank_of(mark_of(part.grid, held.places[i].coarse));
         if (visitor != rank && part.owner[c.a] != rank && part.owner[c.b] != rank) continue;
         if (visitor == rank) {
             count[held.places[i].colour] = 1;

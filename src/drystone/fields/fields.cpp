@@ -2,6 +2,8 @@
 // --renew docs/scene.md`.
 #include "drystone/fields/fields.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace drystone {
@@ -17,7 +19,7 @@ std::vector<TableText> general_tables() {
           {"title", 0, "text", "the file's name", "for people"},
           {"gravity", 0, "m/s^2", "0",
            "a vector; or a table, for gravity that turns: see `gravity = { ... }`", want::acceleration},
-          {"seed", 0, "-", "1", "of all random numbers: whole, 0 or more", want::whole(0)},
+          {"seed", 0, "-", "1", "of all random numbers: a whole number", want::whole(0)},
           {"time", 0, "table", "", "`[time]`"},
           {"scheme", 0, "table", "", "`[scheme]`"},
           {"solver", 0, "table", "", "`[solver]`"},
@@ -63,8 +65,8 @@ std::vector<TableText> general_tables() {
          {{"name", 0, "text", "\"look-ahead\"",
            "`\"look-ahead\"`: no overlap at the end of a step, nothing rebounds; `\"moreau-jean\"`: "
            "restitution, small overlaps"},
-          {"theta", 0, "-", "1 (moreau-jean: 0.5)",
-           "weight of the end of the step in the motion, above 0, at most 1", want::theta},
+          {"theta", 0, "-", "1 (moreau-jean: 0.5)", "weight of the end of the step in the motion",
+           want::theta},
           {"drift", 0, "text", "\"push-out\"",
            "of an overlap that is there (look-ahead): `\"push-out\"` ends it within the step, `\"clamp\"` "
            "keeps it from growing"},
@@ -96,7 +98,7 @@ std::vector<TableText> general_tables() {
            "relaxation, where "
            "sliding contacts open"},
           {"tolerance", 0, "-", "1e-4",
-           "residual at which a step counts as solved, at most 0.01; 1e-4 leaves nothing to see, 1e-6 gives "
+           "residual at which a step counts as solved; 1e-4 leaves nothing to see, 1e-6 gives "
            "forces to four digits",
            want::tolerance},
           {"forces", 0, "text", "\"any\"",
@@ -205,13 +207,22 @@ std::span<const TableText> table_texts() {
     return all;
 }
 
-bool Wanted::accepts(double x) const {
-    return std::isfinite(x) && (above ? x > least : x >= least) && x <= most && !is_beyond(x);
+bool Wanted::is_between(double x) const {
+    return std::isfinite(x) && (above ? x > least : x >= least) && (below ? x < most : x <= most);
 }
 
+bool Wanted::accepts(double x) const { return is_between(x) && !is_beyond(x); }
+
 bool Wanted::is_beyond(double x) const {
-    if (!std::isfinite(x) || (above ? x <= least : x < least) || x > most) return false;
-    return std::abs(x) > huge || (least >= 0 && x != 0 && x < tiny);
+    return is_between(x) && (std::abs(x) > huge || (least >= 0 && x != 0 && x < tiny));
+}
+
+std::string Wanted::text() const {
+    const bool low = std::isfinite(least), high = std::isfinite(most);
+    if (low && high && !above && !below) return fmt::format("{:g} to {:g}", least, most);
+    const std::string from = low ? fmt::format("{} {:g}", above ? ">" : ">=", least) : "";
+    const std::string to = high ? fmt::format("{} {:g}", below ? "<" : "<=", most) : "";
+    return from + (low && high ? ", " : "") + to;
 }
 
 }  // namespace drystone

@@ -31,11 +31,17 @@ struct Wanted {
     /// (masses, energies, compliances 1 / (h^2 k)) would leave the range of doubles. `tiny` is for what cannot be
     /// negative; 0 is another matter.
     double tiny = 1e-30, huge = 1e30;
+    bool below = false;  ///< `most` itself is not allowed
 
     /// False for numbers that are not finite, whatever is wanted.
     [[nodiscard]] bool accepts(double x) const;
     /// True if nothing is wrong with it but that it is tiny or huge.
     [[nodiscard]] bool is_beyond(double x) const;
+    /// "0 to 1", "> 0, <= 0.01"; nothing where any number will do.
+    [[nodiscard]] std::string text() const;
+
+private:
+    [[nodiscard]] bool is_between(double x) const;
 };
 
 namespace want {
@@ -55,7 +61,7 @@ inline constexpr Wanted mass{"a positive mass in kg", 0, true, any, 1e-100, 1e10
 inline constexpr Wanted density{"a positive density in kg/m^3 (2D: kg/m^2)", 0, true};
 inline constexpr Wanted factor{"a positive factor", 0, true};
 inline constexpr Wanted friction{"a coefficient of friction, 0 or more", 0};
-inline constexpr Wanted rolling{"a length in m, 0 or more", 0, false, any, 1e-30, 1e6};
+inline constexpr Wanted rolling{"a length in m from 0 to 1e6", 0, false, 1e6};
 inline constexpr Wanted restitution{"a coefficient of restitution from 0 to 1", 0, false, 1};
 inline constexpr Wanted cohesion{"a force in N, 0 or more", 0};
 inline constexpr Wanted duration{"a positive time in s", 0, true};
@@ -66,7 +72,7 @@ inline constexpr Wanted fraction{"a number from 0 to 1", 0, false, 1};
 inline constexpr Wanted moments{"positive moments of inertia in kg m^2", 0, true, any, 1e-100, 1e100};
 inline constexpr Wanted quaternion{"w, x, y, z of a quaternion of length 1"};
 inline constexpr Wanted shares{"shares of the grains below each size, from 0 to 1", 0, false, 1};
-inline constexpr Wanted packing{"a packing fraction above 0, below 1", 0, true, 1};
+inline constexpr Wanted packing{"a packing fraction above 0, below 1", 0, true, 1, 1e-30, 1e30, true};
 inline constexpr Wanted grains_per_second{"a positive number of grains per s", 0, true};
 inline constexpr Wanted mass_per_second{"a positive mass per time in kg/s", 0, true};
 inline constexpr Wanted energy{"a positive energy in J", 0, true, any, 1e-100, 1e100};

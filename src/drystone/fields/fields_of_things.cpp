@@ -35,22 +35,21 @@ constexpr FieldText material_field{"material", 0, "name", "the only one", "a `[[
 constexpr FieldText name_field{"name", 0, "text", "none", "for messages and measurements"};
 
 std::vector<TableText> matter_tables() {
-    constexpr FieldText friction{"friction",    0, "-", "0.5", "Coulomb's coefficient, 0 or more",
-                                 want::friction};
+    constexpr FieldText friction{"friction", 0, "-", "0.5", "Coulomb's coefficient", want::friction};
     return {
         {"material",
          "[[material]]",
          "A scene without materials has one, called `default`. With several, all that is made of something "
          "says of which.",
          {{"name", 0, "text", required, "by which others refer to it"},
-          {"density", 0, "kg/m^3 (2D: kg/m^2)", "2500", "positive", want::density},
+          {"density", 0, "kg/m^3 (2D: kg/m^2)", "2500", "mass over volume (2D: area)", want::density},
           {"young", 0, "Pa", "rigid",
            "Young's modulus: contacts yield as Hertz has it (where `[scheme] contacts` or `forces` ask for "
            "it)",
            want::modulus},
-          {"poisson", 0, "-", "0.3", "Poisson's ratio, above -1, at most 0.5", want::poisson},
+          {"poisson", 0, "-", "0.3", "Poisson's ratio", want::poisson},
           friction,
-          {"restitution", 0, "-", "0", "Newton's coefficient, 0 to 1; above 0 needs the scheme moreau-jean",
+          {"restitution", 0, "-", "0", "Newton's coefficient; above 0 needs the scheme moreau-jean",
            want::restitution},
           {"cohesion", 0, "N", "0", "largest pull that a contact bears", want::cohesion},
           {"rolling", 0, "m", "0", "largest torque against rolling over the normal force", want::rolling},
@@ -90,7 +89,7 @@ std::vector<TableText> matter_tables() {
            "`count` different ones",
            {{"radius", 0, "m", required, "of the farthest vertex", want::length},
             {"vertices", 0, "-", "8", "at most so many", want::whole(3, 200)},
-            {"roundness", 0, "-", "0.7", "0 to 1", want::fraction},
+            {"roundness", 0, "-", "0.7", "1: as round as so many vertices can be", want::fraction},
             {"count", 0, "-", "50", "how many different ones", want::whole(1, 100'000)}}},
           {"sphere", 3, "", {{"radius", 0, "m", required, "", want::length}}},
           {"capsule",
@@ -120,7 +119,7 @@ std::vector<TableText> matter_tables() {
            "`count` different ones",
            {{"radius", 0, "m", required, "of the farthest vertex", want::length},
             {"vertices", 0, "-", "20", "at most so many", want::whole(4, 200)},
-            {"roundness", 0, "-", "0.7", "0 to 1", want::fraction},
+            {"roundness", 0, "-", "0.7", "1: as round as so many vertices can be", want::fraction},
             {"count", 0, "-", "50", "how many different ones", want::whole(1, 100'000)}}},
           {"mesh",
            3,
@@ -356,8 +355,8 @@ std::vector<TableText> grain_tables() {
         {"fill", "[[fill]]",
          "Random grains that do not overlap in a region, to a packing fraction or a number.",
          of_grains({region,
-                    {"fraction", 0, "-", "or `count`",
-                     "volume of the grains over that of the region, above 0, below 1", want::packing},
+                    {"fraction", 0, "-", "or `count`", "volume of the grains over that of the region",
+                     want::packing},
                     {"count", 0, "-", "or `fraction`", "how many grains", want::whole(1, 1'000'000'000)}})},
         {"source", "[[source]]",
          "Grains that come in while the run goes on, at random places of a region where there is room.",

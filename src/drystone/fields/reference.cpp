@@ -65,26 +65,28 @@ bool is_listed(const FieldText& field) {
 void write_table(std::string& out, const TableText& table) {
     out += fmt::format("## {}\n\n", table.heading);
     if (!table.intro.empty()) out += fmt::format("{}\n\n", table.intro);
-    out += "| field | unit | default | meaning |\n|---|---|---|---|\n";
+    out += "| field | unit | range | default | meaning |\n|---|---|---|---|---|\n";
     for (const FieldText& field : table.fields) {
         if (is_listed(field))
-            out += fmt::format("| `{}` | {} | {} | {} |\n", field.key, cell(field.unit),
-                               cell(default_text(field.fallback)), cell(meaning_of(field)));
+            out +=
+                fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, cell(field.unit), field.range.text(),
+                            cell(default_text(field.fallback)), cell(meaning_of(field)));
     }
     out += "\n";
     if (!table.kinds.empty()) {
-        out += fmt::format("| `{}` | field | unit | default | meaning |\n|---|---|---|---|---|\n",
+        out += fmt::format("| `{}` | field | unit | range | default | meaning |\n|---|---|---|---|---|---|\n",
                            table.selector);
         for (const KindText& kind : table.kinds) {
             std::string first = fmt::format("`\"{}\"`", kind.name);
             if (kind.only != 0) first += fmt::format(" ({})", in_dimension(kind.only));
             if (!kind.meaning.empty()) {
-                out += fmt::format("| {} | | | | {} |\n", first, cell(kind.meaning));
+                out += fmt::format("| {} | | | | | {} |\n", first, cell(kind.meaning));
                 first.clear();
             }
             for (const FieldText& field : kind.fields) {
-                out += fmt::format("| {} | `{}` | {} | {} | {} |\n", first, field.key, cell(field.unit),
-                                   cell(default_text(field.fallback)), cell(meaning_of(field)));
+                out += fmt::format("| {} | `{}` | {} | {} | {} | {} |\n", first, field.key, cell(field.unit),
+                                   field.range.text(), cell(default_text(field.fallback)),
+                                   cell(meaning_of(field)));
                 first.clear();
             }
         }
@@ -125,7 +127,9 @@ void write_lines(std::string& out, std::span<const FieldText> fields, std::size_
     for (const FieldText& field : fields) key_width = std::max(key_width, field.key.size());
     for (const FieldText& field : fields) {
         if (!is_listed(field)) continue;
-        std::string text = fmt::format("[{}] {}", field.unit, plain(meaning_of(field)));
+        const std::string range = field.range.text();
+        std::string text = fmt::format("[{}{}{}] {}", field.unit, range.empty() ? "" : ", ", range,
+                                       plain(meaning_of(field)));
         if (field.fallback == required) {
             text += " (required)";
         } else if (field.fallback.starts_with("or ")) {

@@ -11,14 +11,14 @@
 //     /scene/        name, text: of the scene file; others/<k>/name, content: of the files that it names
 //     /overrides/    what the command line said instead of the scene: until, steps, tolerance, where given
 //     /bodies/       id, shape, size, material, motion, mass, inertia, position, image, rotation, velocity, spin;
-//     next_id
+//                    next_id
 //     /domain/       lower, period, tilt, rate, shear_rate
-//     /warm/         the impulses from which the next step's solve begins: keys (first, second, image, feature),
-//     impulse, h
+//     /warm/         the impulses from which the next step's solve begins: key (first, second, image, feature),
+//                    impulse, torque (none, or for each), joints, h
 //     /progress/     sums of the run; balance/, feed/, stop/: what the balance, sources and sinks, and the stop rule
-//     keep
+//                    keep
 //     /observers/    frames/, measurements/: how far they are and what they keep. Each number under its name
-//     (run/state.hpp)
+//                    (run/state.hpp)
 //
 // Several ranks write one file together, each its slab of the rows of /bodies and /warm; it is the same file, byte for
 // byte, as one rank writes that has all of them.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <regex>
 
@@ -33,25 +34,30 @@ void remove_files(const fs::path& folder, const std::regex& ours, std::int64_t f
         std::smatch match;
         if (!std::regex_match(name, match, ours)) continue;
         if (match.size() > 1 && match[1].matched && std::stoll(match[1].str()) < first) continue;
-        old.push_back(entry.path());
+        if (entry.is_regular_file(error)) old.push_back(entry.path());
     }
     for (const fs::path& file : old) fs::remove(file, error);
 }
 
-// At most 18 digits: more are not ours, and would not fit a number.
+// Names that are ours (docs/results.md). At most 18 digits: more would not fit a number.
 const std::regex& frames_in_folder() {
-    static const std::regex frames("(?:grains|forces)_([0-9]{6,18})\\.hdf");
+    static const std::regex frames("(?:grains|forces)_([0-9]{6}|[1-9][0-9]{6,17})\\.hdf");
     return frames;
 }
 const std::regex& failures_in_folder() {
-    static const std::regex failures("failed_step_([0-9]{1,18})\\.hdf5");
+    static const std::regex failures("failed_step_([1-9][0-9]{0,17})\\.hdf5");
     return failures;
 }
 const std::regex& parts_in_folder() {
     static const std::regex parts(
-        "(?:(?:grains|forces|failed_step)_[0-9]+|checkpoint|grains\\.hdf|forces\\.hdf)\\.[a-z0-9]+\\.part[0-"
-        "9]*");
+        "(?:(?:grains|forces)_[0-9]{6,18}\\.hdf|failed_step_[0-9]{1,18}\\.hdf5|checkpoint\\.h5|"
+        "(?:grains|forces)\\.hdf\\.series)\\.part[0-9]*");
     return parts;
+}
+/// A checkpoint of another run must not be taken for one of this.
+const std::regex& others_in_folder() {
+    static const std::regex others("(?:grains|forces)\\.hdf\\.series|checkpoint\\.h5");
+    return others;
 }
 
 template <class Named>
@@ -130,12 +136,30 @@ void RunFolder<d>::lock_folder() {
 
 template <int d>
 void RunFolder<d>::clear_folder() {
-    // A checkpoint of another run must not be taken for one of this.
-    static const std::regex others("(?:grains|forces)\\.hdf\\.series|checkpoint\\.h5");
-    for (const std::regex* ours : {&frames_in_folder(), &failures_in_folder(), &parts_in_folder(), &others})
+    for (const std::regex* ours :
+         {&frames_in_folder(), &failures_in_folder(), &parts_in_folder(), &others_in_folder()})
         remove_files(folder_, *ours, 0);
     std::error_code error;
     for (const std::string& name : measurements_.file_names()) fs::remove(folder_ / name, error);
+}
+
+template <int d>
+void RunFolder<d>::spare_inputs(const SceneFiles& files) const {
+    std::vector<fs::path> inputs = {files.scene};
+    for (const auto& [name, content] : files.others) inputs.push_back(files.path_of(name));
+    const std::vector<std::string> tables = measurements_.file_names();
+    std::error_code error;
+    const fs::path here = fs::weakly_canonical(folder_, error);
+    for (const fs::path& input : inputs) {
+        const fs::path whole = fs::weakly_canonical(input, error);
+        const std::string name = whole.filename().string();
+        const auto matches = [&](const std::regex& ours) { return std::regex_match(name, ours); };
+        if (whole.parent_path() == here &&
+            (matches(frames_in_folder()) || matches(failures_in_folder()) || matches(parts_in_folder()) ||
+             matches(others_in_folder()) || std::find(tables.begin(), tables.end(), name) != tables.end()))
+            fail(input.string(), "is read by the scene, and a file of this name is written by the run",
+                 "choose another folder, or another name");
+    }
 }
 
 template <int d>
@@ -151,6 +175,7 @@ void RunFolder<d>::begin(const Run<d>& run) {
 template <int d>
 void RunFolder<d>::begin_anew(const Run<d>& run) {
     on_first([&] {
+        spare_inputs(run.files);
         lock_folder();
         clear_folder();
         measurements_.begin();

@@ -86,6 +86,8 @@ private:
     void resume(const Run<d>& run);
     void lock_folder();
     void clear_folder();
+    /// Throws Error if a file from which the scene is made would be taken away or replaced.
+    void spare_inputs(const SceneFiles& files) const;
     [[nodiscard]] bool wants_frames() const { return frames_.beat.every > 0; }
     void measure(const Run<d>& run, const StepRecord& record);
     void write_next_frame(const Run<d>& run, bool after_step);

@@ -132,9 +132,8 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
     if (!progress.balance.begun) progress.balance.start(energy_now(scene, share));
     while (!options.reached_end(scene.time, progress.summary.steps)) {
         const double begin = scene.time;
-        if (adapts) stepping.h = std::min(options.step.h, options.end - begin);
         if (!feeds.empty()) {
-            if (adapts) stepping.h = choose_step(scene, stepping.h, stepping.displacement);
+            if (adapts) stepping.h = choose_step(scene, options.step.h, stepping.displacement);
             if (adapts && share) stepping.h = share->least(stepping.h);
             feed_before(scene, feeds, stepping.h, memory, progress, share);
         }

@@ -101,10 +101,10 @@ void recall(const State& state, RunProgress& progress);
 template <int d>
 using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const StepRecord&)>;
 
-/// Steps until `end`, `most_steps`, or until the stop rule holds. A fixed step is never cut short: the run ends with
-/// the step that reaches `end` to rounding; an adapted one is. Going on with the same scene, memory and progress is as
-/// if it had never ended. `share`: on several ranks (world/share.hpp). `scene` is then all of it on each rank, where
-/// parts have not been made yet, or the part of this rank.
+/// Steps until `end`, `most_steps`, or until the stop rule holds. No step is cut short: the run ends with the
+/// step that reaches `end` to rounding. Going on with the same scene, memory and progress is as if it had never ended.
+/// `share`: on several ranks (world/share.hpp). `scene` is then all of it on each rank, where parts have not been made
+/// yet, or the part of this rank.
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
               RunProgress& progress, const Observer<d>& observe = {}, Share<d>* share = nullptr);

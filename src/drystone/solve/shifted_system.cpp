@@ -33,7 +33,7 @@ SparseMatrix block_pattern(const std::vector<std::vector<Index>>& neighbours,
             }
         }
     }
-    A.makeCompressed();
+    if (n > 0) A.makeCompressed();  // of no columns it would read the second
     return A;
 }
 

@@ -1,6 +1,7 @@
 #include "profile_picture.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/types.hpp"
 
 #include <fmt/format.h>
 

@@ -241,7 +241,7 @@ bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memor
     tile_places<3>(scene, memory.contacts, part.held.places, {.threads = threads}, problem.tiling,
                    part.held.ours, part.held.colours);
     part.halo.fill(scene, memory.contacts, problem, part.held, part, problem.tiling);
-    recall(memory.warm, memory.contacts, problem, options.h, r);
+    recall(memory.warm, memory.contacts, problem, 0, options.h, r);
     part.halo.share_from_home(r);
     return true;
 }

@@ -44,7 +44,7 @@ double change(const Vector& s, const Vector& next, bool each) {
 
 void run(const char* file, bool from_before, bool each, long long most_steps) {
     RunPlan<3> plan = read_spheres(file);
-    Scene<3>& scene = plan.scene;
+    Scene<3>& scene = plan.world.scene;
     const auto sweeps = std::get<GaussSeidelOptions>(find_solver("gauss-seidel-momentum")->options);
     Goal goal;
     goal.tolerance = 1e-4;  // a hundredth of the outer test's
@@ -64,7 +64,7 @@ void run(const char* file, bool from_before, bool each, long long most_steps) {
         tile_by_cells(scene, step.contacts, static_cast<Index>(step.contacts.size()), step.reach, {},
                       problem.tiling);
         const Delassus W(problem);
-        recall(warm, step.contacts, problem, step.h, r);
+        recall(warm, step.contacts, problem, 0, step.h, r);
         s = from_before ? carry(key, s, step.contacts) : Vector::Zero(problem.blocks());
         long long here = 0;
         for (bool again = true; again;) {
@@ -84,7 +84,7 @@ void run(const char* file, bool from_before, bool each, long long most_steps) {
         passes += here;
         most = std::max(most, here);
         ++steps;
-        remember(step.contacts, problem, step.h, r, warm);
+        remember(step.contacts, problem, 0, step.h, r, warm);
         key.clear();
         for (const Contact<3>& c : step.contacts) key.push_back(c.key);
         const ConeSolution solution = W.complete(r);

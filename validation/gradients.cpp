@@ -24,7 +24,7 @@ void make_unknowns_forces(ConeProblem& problem, double h) {
 
 void run(const char* file, const std::string& name, long long most_steps) {
     RunPlan<3> plan = read_spheres(file);
-    Scene<3>& scene = plan.scene;
+    Scene<3>& scene = plan.world.scene;
     const NamedSolver* named = find_solver(name);
     if (!named || !std::holds_alternative<ProjectedGradientOptions>(named->options))
         fail(name, "is no projected gradient", "see drystone solve --list-solvers");

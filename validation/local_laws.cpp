@@ -80,7 +80,7 @@ void run(const char* file, const std::string& name, double tolerance, double rho
     if (law == laws.end()) fail(name, "is no law of this comparison", "sal, eal, sbp, ebp, pdas");
     const bool uzawa = name == "sal" || name == "sbp";
     RunPlan<3> plan = read_spheres(file);
-    Scene<3>& scene = plan.scene;
+    Scene<3>& scene = plan.world.scene;
     const double theta = plan.options.step.theta_or_default();
     PaperStep step;
     long long steps = 0, with_contacts = 0, sweeps = 0, contacts = 0, cut = 0;

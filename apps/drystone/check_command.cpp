@@ -45,7 +45,7 @@ void tell_bodies(const RunPlan<d>& plan) {
         std::size_t free = 0, held = 0;
         double mass = 0, least = infinity, most = 0;
     };
-    const Scene<d>& scene = plan.scene;
+    const Scene<d>& scene = plan.world.scene;
     std::map<std::string, Kind> kinds;
     std::size_t walls = 0, moving_walls = 0;
     for (Index i = 0; i < scene.bodies.count(); ++i) {
@@ -94,8 +94,8 @@ void tell_materials(const Materials& materials) {
 /// What comes, goes, is driven and is written.
 template <int d>
 void tell_rest(const RunPlan<d>& plan) {
-    for (const Drive<d>& drive : plan.scene.drives)
-        row("driven", name_of_body(plan, plan.scene.bodies.index_of(drive.body)) +
+    for (const Drive<d>& drive : plan.world.scene.drives)
+        row("driven", name_of_body(plan, plan.world.scene.bodies.index_of(drive.body)) +
                           (drive.guide ? fmt::format(", by a force of {:.4g} N", drive.guide->force) : ""));
     for (const Source<d>& source : plan.feeds.sources)
         row("source", fmt::format("{}: {:.4g} {} from {:.4g} s on", source.name, source.rate,
@@ -123,15 +123,15 @@ std::string stages_in_words(const SolveSettings& solve) {
 template <int d>
 void tell_plan(const RunPlan<d>& plan) {
     const StepOptions& step = plan.options.step;
-    const Domain<d>& domain = plan.scene.domain;
+    const Domain<d>& domain = plan.world.scene.domain;
     row("title", plan.title);
     row("dimension", std::to_string(d));
-    row("gravity", vector_text(plan.scene.gravity) + " m/s^2");
+    row("gravity", vector_text(plan.world.scene.gravity) + " m/s^2");
     if (domain.periodic())
         row("domain",
             fmt::format("from {} m, periods {} m", vector_text(domain.lower), vector_text(domain.period)));
     tell_bodies(plan);
-    tell_materials<d>(plan.scene.materials);
+    tell_materials<d>(plan.world.scene.materials);
     const std::string adapted =
         step.displacement > 0
             ? fmt::format(", shorter where a grain would move by {:.4g} radii", step.displacement)
@@ -185,9 +185,10 @@ struct Finding {
 template <int d>
 nlohmann::ordered_json understood(const RunPlan<d>& plan, std::size_t overlaps, double bytes) {
     std::size_t free = 0;
-    for (Index i = 0; i < plan.scene.bodies.count(); ++i) free += plan.scene.bodies.is_free(i) ? 1 : 0;
+    for (Index i = 0; i < plan.world.scene.bodies.count(); ++i)
+        free += plan.world.scene.bodies.is_free(i) ? 1 : 0;
     const double steps = std::ceil(plan.options.end / plan.options.step.h - 1e-6);
-    return {{"title", plan.title}, {"dimension", d}, {"bodies", plan.scene.bodies.count()},
+    return {{"title", plan.title}, {"dimension", d}, {"bodies", plan.world.scene.bodies.count()},
             {"free", free},        {"steps", steps}, {"overlaps", overlaps},
             {"bytes", bytes}};
 }
@@ -196,7 +197,7 @@ template <int d>
 void look_at(const RunPlan<d>& plan, const Value& file, bool silent, Finding& finding) {
     std::size_t contacts = 0;
     const std::vector<StartOverlap> overlaps = start_overlaps(plan, contacts);
-    const double bytes = estimated_bytes(plan.scene, contacts);
+    const double bytes = estimated_bytes(plan.world.scene, contacts);
     finding.warnings = warnings_of(plan, file, overlaps);
     finding.understood = understood(plan, overlaps.size(), bytes);
     if (silent) return;

@@ -30,9 +30,9 @@ template <int d>
 void tell_plan(const RunPlan<d>& plan, Json& object) {
     object["title"] = plan.title;
     object["dimension"] = d;
-    object["bodies"] = plan.scene.bodies.count();
-    object["free_bodies"] = free_bodies(plan.scene);
-    object["shapes"] = plan.scene.shapes.size();
+    object["bodies"] = plan.world.scene.bodies.count();
+    object["free_bodies"] = free_bodies(plan.world.scene);
+    object["shapes"] = plan.world.scene.shapes.size();
     object["end"] = plan.options.end;
     object["step"] = plan.options.step.h;
     object["solver"] = plan.solver;
@@ -62,7 +62,7 @@ Json info_of_checkpoint(const std::string& path) {
             tell_plan(run.plan, object);
             if (checkpoint.overrides.until) object["end"] = *checkpoint.overrides.until;
             if (checkpoint.overrides.tolerance) object["tolerance"] = *checkpoint.overrides.tolerance;
-            object["time"] = run.plan.scene.time;
+            object["time"] = run.plan.world.scene.time;
             object["steps"] = run.progress.summary.steps;
             object["unsolved"] = run.progress.summary.unsolved;
             object["frozen_shift"] = run.progress.summary.frozen;

@@ -30,6 +30,7 @@ int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& s
     Run<d> run{std::move(checkpoint.files), merged(checkpoint.overrides, options.overrides),
                std::move(stopped.plan)};
     run.memory.warm = std::move(stopped.warm);
+    run.memory.sand.warm = std::move(stopped.sand_warm);
     run.progress = std::move(stopped.progress);
     run.observers = std::move(checkpoint.observers);
     apply(run.overrides, run.plan.options);
@@ -37,7 +38,7 @@ int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& s
     if (run.at_end()) {
         say(fmt::format(
             "{}: at its end, time {:.6g} s and step {}; nothing is left to do. --until makes it longer",
-            run.plan.title, run.plan.scene.time, run.progress.summary.steps));
+            run.plan.title, run.plan.world.scene.time, run.progress.summary.steps));
         return exit_solved;
     }
     return run_sitting<d>(sitting, std::move(run), same_folder);

@@ -26,12 +26,22 @@ public:
     Summary(const Run<d>& run, const RunFolder<d>* folder, const RunEnd& ends)
         : run_(run), folder_(folder), ends_(ends) {}
 
+    /// Why energy has no balance, or nothing.
+    [[nodiscard]] std::string unbalanced() const {
+        const Scene<d>& scene = run_.plan.world.scene;
+        if (scene.cell.any() || scene.domain.changes()) return "the cell does work";
+        if (scene.gravity_turn) return "gravity turns";
+        return "";
+    }
+
+    [[nodiscard]] double balance_error() const {
+        return run_.progress.balance.error(run_.progress.summary, ends_.fall);
+    }
+
     [[nodiscard]] std::string balance_text() const {
-        const Scene<d>& scene = run_.plan.scene;
-        if (scene.cell.any() || scene.domain.changes()) return "no balance, since the cell does work";
-        if (scene.gravity_turn) return "no balance, since gravity turns";
-        return fmt::format("balance error {:.1e}",
-                           run_.progress.balance.error(run_.progress.summary, ends_.fall));
+        const std::string reason = unbalanced();
+        return reason.empty() ? fmt::format("balance error {:.1e}", balance_error())
+                              : fmt::format("no balance, since {}", reason);
     }
 
     [[nodiscard]] std::vector<std::string> lines() const {
@@ -47,16 +57,20 @@ public:
         if (!stop.empty()) stop = "; " + stop;
         std::vector<std::string> lines = {
             fmt::format("{}: {} steps to {:.6g} s, {} not solved{}{}{}", run_.plan.title, sum.steps,
-                        run_.plan.scene.time, sum.unsolved, infeasible, frozen, stop),
+                        run_.plan.world.scene.time, sum.unsolved, infeasible, frozen, stop),
             fmt::format("worst residual {:.1e} (a contact wrong by {:.1e} m/s), worst overlap {:.2e} m "
                         "({:.1e} radii), {} iterations",
                         sum.worst_residual, sum.worst_velocity, sum.worst_overlap, sum.worst_relative_overlap,
                         sum.iterations),
             fmt::format(
-                "energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), {}scheme "
+                "energy {:.6g} J to {:.6g} J: contacts {:.6g} J (held bodies {:.6g} J of it), {}{}scheme "
                 "{:.6g} J, {}{}",
                 run_.progress.balance.begin.total(), run_.progress.balance.end.total(), sum.work.contacts,
-                sum.work.held, sum.work.joints != 0 ? fmt::format("joints {:.6g} J, ", sum.work.joints) : "",
+                sum.work.held,
+                sum.work.stress != 0 ? fmt::format("stresses of sand {:.6g} J, its grid {:.6g} J, ",
+                                                   sum.work.stress, sum.work.transfer)
+                                     : "",
+                sum.work.joints != 0 ? fmt::format("joints {:.6g} J, ", sum.work.joints) : "",
                 sum.work.scheme,
                 sum.fed_energy != 0 ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
                                     : "",
@@ -95,7 +109,7 @@ public:
                 "infeasible: bodies are crushed between others that do not yield, or start inside each "
                 "other. These steps went on with the impulses of the one before. Give the bodies room: "
                 "drystone check tells of overlaps at the start");
-        const Bodies<d>& bodies = run_.plan.scene.bodies;
+        const Bodies<d>& bodies = run_.plan.world.scene.bodies;
         const auto driven = [&](Index j) { return !bodies.is_free(j) && !bodies.velocity[j].isZero(0); };
         bool squeezed = sum.infeasible > 0;  // it may be that no step solves it
         for (Index j = 0; j < bodies.count() && !squeezed; ++j) squeezed = driven(j);
@@ -142,7 +156,7 @@ public:
             {"scene", run_.files.scene.string()},
             {"title", run_.plan.title},
             {"bodies", ends_.bodies},
-            {"time", run_.plan.scene.time},
+            {"time", run_.plan.world.scene.time},
             {"steps", sum.steps},
             {"unsolved", sum.unsolved},
             {"infeasible", sum.infeasible},
@@ -166,7 +180,8 @@ public:
             {"work_joints", sum.work.joints},
             {"work_scheme", sum.work.scheme},
             {"fed_energy", sum.fed_energy},
-            {"balance_error", run_.progress.balance.error(sum, ends_.fall)},
+            {"balance_error",
+             unbalanced().empty() ? nlohmann::ordered_json(balance_error()) : nlohmann::ordered_json()},
             {"frames", folder_ ? folder_->frames() : 0},
             {"threads", run_.plan.options.step.solve.threads},
             {"ranks", ends_.ranks},

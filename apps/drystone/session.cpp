@@ -44,7 +44,7 @@ public:
           run_(std::move(run)),
           log_(is_first() ? options.log : "", talks()),
           first_step_(run_.progress.summary.steps),
-          first_time_(run_.plan.scene.time) {
+          first_time_(run_.plan.world.scene.time) {
         run_.plan.options.step.solve.threads = options.threads;
         if (options.ranks != nullptr) {
             part_.emplace(*options.ranks);
@@ -88,17 +88,17 @@ private:
     [[nodiscard]] Share<d>* share() { return part_ ? &*part_ : nullptr; }
     /// Of all ranks.
     [[nodiscard]] std::int64_t bodies() const {
-        return part_ ? part_->bodies : run_.plan.scene.bodies.count();
+        return part_ ? part_->bodies : run_.plan.world.scene.bodies.count();
     }
     [[nodiscard]] const RunSummary& summary() const { return run_.progress.summary; }
 
     /// A new run is on every rank as a whole, a resumed one in rows.
     void divide() {
-        check_for_ranks(run_.plan.scene, run_.plan.options.step);
+        check_for_ranks(run_.plan.world.scene, run_.plan.options.step);
         if (run_.observers) {
-            join(run_.plan.scene, *part_, run_.memory.warm);
+            join(run_.plan.world.scene, *part_, run_.memory.warm);
         } else {
-            own_nothing_yet(run_.plan.scene, *part_);
+            own_nothing_yet(run_.plan.world.scene, *part_);
         }
     }
 
@@ -176,7 +176,7 @@ private:
     int leave() {
         log_.end();
         const std::string where =
-            fmt::format("stopped at time {:.6g} s, step {}", run_.plan.scene.time, summary().steps);
+            fmt::format("stopped at time {:.6g} s, step {}", run_.plan.world.scene.time, summary().steps);
         if (folder_) {
             complain(fmt::format("{}; go on with\n  drystone resume {}", where, shell_word(options_.output)));
         } else {
@@ -189,7 +189,7 @@ private:
         log_.end();
         const RunFolder<d>* folder = folder_ ? &*folder_ : nullptr;
         const RunEnd ends = {bodies(), part_ ? options_.ranks->count() : 1,
-                             energy_of_a_fall<d>(run_.plan.scene, run_.plan.options.step.h, share()),
+                             energy_of_a_fall<d>(run_.plan.world, run_.plan.options.step.h, share()),
                              part_ && options_.split_between_ranks};
         if (options_.json) {
             say(summary_json(run_, folder, ends));

@@ -52,6 +52,34 @@ TEST(RunCommand, DiskRollsDownTheInclineAsItShould) {
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000011.hdf")));
 }
 
+TEST(RunCommand, GivesNoBalanceOfEnergyWhereGravityTurns) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, R"(
+        dimension = 2
+        gravity = { value = [0, -9.81], rate = 1 }
+        [time]
+        step = 1e-3
+        end = 2e-3
+        [[body]]
+        shape = { type = "disk", radius = 0.1 }
+        position = [0, 0]
+    )");
+    const Answer words = drystone_command(scratch, {"run", scene}),
+                 object = drystone_command(scratch, {"run", scene, "--json"});
+    ASSERT_EQ(object.code, 0) << object.err;
+    EXPECT_TRUE(contains(words.out + words.err, "no balance, since gravity turns")) << words.out;
+    EXPECT_TRUE(object.objects().at(0)["balance_error"].is_null()) << object.out;
+}
+
+TEST(RunCommand, SaysThatACheckpointIsResumed) {
+    const Scratch scratch;
+    const std::string scene = (scenes / "bouncing_ball.toml").string();
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--steps", "1"}).code, 0);
+    const Answer answer = drystone_command(scratch, {"run", "out/checkpoint.h5"});
+    EXPECT_EQ(answer.code, 2);
+    EXPECT_TRUE(contains(answer.err, "A checkpoint is resumed, not run")) << answer.err;
+}
+
 TEST(RunCommand, BallReboundsWithItsRestitution) {
     const Scratch scratch;
     const Answer answer = drystone_command(

@@ -79,7 +79,7 @@ void compare(const Case& c, const NamedSolver& solver, Law law) {
     if (everyone().rank() == 0) {
         for (const int threads : {1, 1, 2, 8}) {
             stir();
-            Scene<d> scene = plan.scene;
+            Scene<d> scene = plan.world.scene;
             StepMemory<d> memory;
             RunProgress progress;
             options.step.solve.threads = threads;
@@ -92,7 +92,7 @@ void compare(const Case& c, const NamedSolver& solver, Law law) {
         EXPECT_GT(contacts, 10) << c.name;
     }
     Part<d> part(everyone());
-    Scene<d> scene = plan.scene;
+    Scene<d> scene = plan.world.scene;
     StepMemory<d> memory;
     RunProgress progress;
     options.step.solve.threads = 1;

@@ -60,7 +60,7 @@ Outcome run(const std::string& name, int settle, int steps, bool split) {
     Traffic before;
     int done = 0;
     simulate<3>(
-        plan.scene, plan.options, plan.feeds, memory, progress,
+        plan.world.scene, plan.options, plan.feeds, memory, progress,
         [&](const Scene<3>&, const StepMemory<3>&, const StepRecord& record) {
             if (done >= settle) {
                 result.records.push_back(record);
@@ -85,10 +85,10 @@ Outcome run(const std::string& name, int settle, int steps, bool split) {
     }
     std::vector<double> heights, owned;
     Writer out;
-    for (Index i = 0; i < plan.scene.bodies.count(); ++i) {
-        put_body(out, plan.scene.bodies, i);
+    for (Index i = 0; i < plan.world.scene.bodies.count(); ++i) {
+        put_body(out, plan.world.scene.bodies, i);
         if (part.own[i] == 0 || part.owner[i] == everywhere) continue;
-        heights.push_back(plan.scene.bodies.position[i][2]);
+        heights.push_back(plan.world.scene.bodies.position[i][2]);
         owned.push_back(1);
     }
     result.bodies = std::move(out.bytes);
@@ -177,7 +177,7 @@ LastStep last_step(const std::string& name, int settle, SweepKernel kernel, bool
     RunProgress progress;
     int left = settle;
     simulate<3>(
-        plan.scene, plan.options, plan.feeds, memory, progress,
+        plan.world.scene, plan.options, plan.feeds, memory, progress,
         [&](const Scene<3>&, const StepMemory<3>&, const StepRecord&) { return --left > 0; }, &part);
     StepOptions options = plan.options.step;
     part.options.split_between_ranks = split;
@@ -188,10 +188,10 @@ LastStep last_step(const std::string& name, int settle, SweepKernel kernel, bool
     options.solve.law = Law::associated;
     options.solve.goal.tolerance = 1e-8;
     LastStep result;
-    result.report = step<3>(plan.scene, options, memory, &part).solve;
+    result.report = step<3>(plan.world.scene, options, memory, &part).solve;
     result.loaded = loaded_between_ranks(memory, part);
     result.v = memory.v_end;
-    result.id = plan.scene.bodies.id;
+    result.id = plan.world.scene.bodies.id;
     return result;
 }
 

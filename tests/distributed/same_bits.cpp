@@ -82,7 +82,7 @@ void compare(const Case& c) {
     Writer alone;
     std::vector<StepFigures> alone_figures;
     if (everyone().rank() == 0) {
-        Scene<d> scene = plan.scene;
+        Scene<d> scene = plan.world.scene;
         StepMemory<d> memory;
         RunProgress progress;
         left = c.steps;
@@ -101,7 +101,7 @@ void compare(const Case& c) {
     StepMemory<d> memory;
     RunProgress progress;
     left = c.steps;
-    simulate(plan.scene, plan.options, plan.feeds, memory, progress, observe, &part);
+    simulate(plan.world.scene, plan.options, plan.feeds, memory, progress, observe, &part);
 
     if (everyone().rank() == 0) {
         ASSERT_EQ(figures.size(), alone_figures.size());
@@ -114,11 +114,11 @@ void compare(const Case& c) {
         }
     }
     std::int64_t owned = 0, different = 0;
-    for (Index i = 0; i < plan.scene.bodies.count(); ++i) {
+    for (Index i = 0; i < plan.world.scene.bodies.count(); ++i) {
         owned += part.own[i];
-        const Index j = expected.index_of(plan.scene.bodies.id[i]);
+        const Index j = expected.index_of(plan.world.scene.bodies.id[i]);
         Writer here, there;
-        put_body(here, plan.scene.bodies, i);
+        put_body(here, plan.world.scene.bodies, i);
         if (j >= 0) put_body(there, expected, j);
         different += here.bytes == there.bytes ? 0 : 1;
     }

@@ -67,6 +67,14 @@ TEST(Hdf5, FilesThatCannotBeWrittenAreToldOf) {
         << message;
 }
 
+// A file from outside is tried in a child of the process. The address sanitiser's allocator (of GCC 12) is not unlocked
+// in a child that was made while another thread was in it, so there the child would wait for ever.
+#ifdef __SANITIZE_ADDRESS__
+constexpr hdf5::Source beside_threads = hdf5::Source::checked;
+#else
+constexpr hdf5::Source beside_threads = hdf5::Source::outside;
+#endif
+
 /// Two threads with a file each: the library would crash or mix them up without the lock.
 TEST(Hdf5, ThreadsTakeTurns) {
     const Scratch scratch;
@@ -78,7 +86,8 @@ TEST(Hdf5, ThreadsTakeTurns) {
                 group.write_rows("x" + std::to_string(i), rows_from(0, n), 3, {0, n});
             EXPECT_FALSE(group.exists("y"));
             file.flush();
-            EXPECT_EQ(hdf5::File::open(scratch.file(name)).root().read_doubles("g/x9"), rows_from(0, n));
+            const hdf5::File again = hdf5::File::open(scratch.file(name), {}, beside_threads);
+            EXPECT_EQ(again.root().read_doubles("g/x9"), rows_from(0, n));
         }
     };
     std::thread other([&] { write("a.h5", 100); });

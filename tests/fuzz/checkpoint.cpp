@@ -59,8 +59,8 @@ Good make_good() {
     State observers;
     observers.numbers = {{"measurements/lengths/steps.csv", std::vector<std::int64_t>{100}},
                          {"frames/last_h", std::vector{1e-3}}};
-    write_checkpoint<2>(scratch_file(), {files, {}, plan.scene, plan.scene.bodies, warm, {}, observers},
-                        "fuzz");
+    write_checkpoint<2>(scratch_file(),
+                        {files, {}, plan.world.scene, plan.world.scene.bodies, warm, {}, observers}, "fuzz");
     Good good;
     std::ifstream stream(scratch_file(), std::ios::binary);
     good.bytes.assign(std::istreambuf_iterator<char>(stream), {});

@@ -8,8 +8,9 @@ int main(int /*count*/, char** words) {
     const AnyPlan plan = read_scene(words[1]);
     return std::visit(
         [](const auto& one) {
-            std::printf("%s: %d bodies\n", one.title.c_str(), static_cast<int>(one.scene.bodies.count()));
-            return one.scene.bodies.count() > 0 ? 0 : 1;
+            std::printf("%s: %d bodies\n", one.title.c_str(),
+                        static_cast<int>(one.world.scene.bodies.count()));
+            return one.world.scene.bodies.count() > 0 ? 0 : 1;
         },
         plan);
 }

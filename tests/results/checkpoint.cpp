@@ -41,7 +41,7 @@ Sample sample() {
     s.files.others["mesh.stl"] = std::string("solid\0\xff binary", 14);
     s.overrides.until = 0.1 + 0.2;
     s.overrides.steps = std::int64_t{1} << 40U;
-    s.scene = std::get<RunPlan<2>>(read_scene(s.files)).scene;
+    s.scene = std::get<RunPlan<2>>(read_scene(s.files)).world.scene;
     Bodies<2>& bodies = s.scene.bodies;
     bodies.id = {0, 7, std::int64_t{1} << 40U};
     bodies.next_id = (std::int64_t{1} << 40U) + 3;
@@ -104,7 +104,7 @@ TEST(Checkpoint, EveryBitComesBack) {
     EXPECT_EQ(c.overrides.steps, s.overrides.steps);
     EXPECT_FALSE(c.overrides.tolerance);
     const auto& run = std::get<StoppedRun<2>>(c.run);
-    const Scene<2>& scene = run.plan.scene;
+    const Scene<2>& scene = run.plan.world.scene;
     EXPECT_EQ(scene.bodies.id, s.scene.bodies.id);
     EXPECT_EQ(scene.bodies.next_id, s.scene.bodies.next_id);
     EXPECT_EQ(scene.bodies.shape, s.scene.bodies.shape);
@@ -195,7 +195,7 @@ TEST(Checkpoint, SaysWhichVersionItIsOf) {
     const Scratch scratch;
     write_checkpoint(scratch.file("c.h5"), sample().state(), "0.9.0");
     std::string bytes = bytes_of(scratch.file("c.h5"));
-    bytes.replace(bytes.find("version 4"), 9, "version 3");
+    bytes.replace(bytes.find("version 5"), 9, "version 3");
     std::ofstream(scratch.file("c.h5"), std::ios::binary) << bytes;
     const std::string message =
         message_of([&] { read_checkpoint(scratch.file("c.h5"), "0.1.0", plan_without_grains); });

@@ -169,7 +169,7 @@ struct Heap {
         files.text = heap_text<d>();
         files.others["mesh.stl"] = std::string("solid\0\xff binary", 14);
         overrides.until = 0.1 + 0.2;
-        scene = std::get<RunPlan<d>>(read_scene(files)).scene;
+        scene = std::get<RunPlan<d>>(read_scene(files)).world.scene;
         StepOptions options;
         options.h = h;
         for (int k = 0; k < 40; ++k) step(scene, options, memory);
@@ -271,7 +271,7 @@ protected:
             const auto contacts = static_cast<std::int64_t>(heap.memory.warm.key.size());
             const Part<d> ours(heap, ranks_, share(heap.scene.bodies.count()), share(contacts));
             EXPECT_EQ(back.program, "0.1.0");
-            expect_same(run.plan.scene.bodies, ours.scene.bodies);
+            expect_same(run.plan.world.scene.bodies, ours.scene.bodies);
             EXPECT_TRUE(run.warm.key == ours.warm.key);
             EXPECT_EQ(raw(run.warm.impulse), raw(ours.warm.impulse));
             EXPECT_EQ(raw(run.warm.torque), raw(ours.warm.torque));

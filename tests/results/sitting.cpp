@@ -95,7 +95,7 @@ TEST(Sitting, StoppedAndResumedItLeavesTheSameBytes) {
         RunFolder<2> parts(scratch.file("parts"), first, {"test"});
         EXPECT_FALSE(sit<2>(first, &parts, impatient));
         EXPECT_EQ(first.progress.summary.steps, 37);
-        EXPECT_EQ(parts.last_checkpoint(), first.plan.scene.time);
+        EXPECT_EQ(parts.last_checkpoint(), first.plan.world.scene.time);
     }
     BoxRun second = resumed(scratch.file("parts") / "checkpoint.h5");
     RunFolder<2> parts(scratch.file("parts"), second, {"test"});

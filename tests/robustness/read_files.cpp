@@ -54,7 +54,7 @@ void go_on(RunPlan<d>& plan, WarmStart<d> warm, RunProgress progress) {
     StepMemory<d> memory;
     memory.warm = std::move(warm);
     const std::int64_t last = progress.summary.steps + steps;
-    simulate<d>(plan.scene, plan.options, plan.feeds, memory, progress,
+    simulate<d>(plan.world.scene, plan.options, plan.feeds, memory, progress,
                 [&](const Scene<d>&, const StepMemory<d>&, const StepRecord&) {
                     return progress.summary.steps < last;
                 });
@@ -85,7 +85,7 @@ void read_and_use_checkpoint(const std::string& file) {
     use([&] {
         std::visit(
             []<int d>(StoppedRun<d>& run) {
-                run.plan.options.end = run.plan.scene.time + 1000 * run.plan.options.step.h;
+                run.plan.options.end = run.plan.world.scene.time + 1000 * run.plan.options.step.h;
                 go_on<d>(run.plan, std::move(run.warm), std::move(run.progress));
             },
             checkpoint.run);

@@ -36,7 +36,7 @@ const char* const filled = R"(
 TEST(SceneGrains, FillsHaveTheirFractionAndMixture) {
     const Scratch scratch;
     const auto plan = read<3>(scratch, filled);
-    const Bodies<3>& bodies = plan.scene.bodies;
+    const Bodies<3>& bodies = plan.world.scene.bodies;
     double volume = 0;
     int cubes = 0, spheres = 0;
     for (Index i = 1; i < bodies.count(); ++i) {
@@ -62,8 +62,8 @@ TEST(SceneGrains, FillsHaveTheirFractionAndMixture) {
 TEST(SceneGrains, AResumedRunPlacesNothing) {
     const Scratch scratch;
     const auto plan = read<3>(scratch, filled, false);
-    EXPECT_EQ(plan.scene.bodies.count(), 1);
-    EXPECT_EQ(plan.scene.shapes.size(), 2U) << "the shapes are there";
+    EXPECT_EQ(plan.world.scene.bodies.count(), 1);
+    EXPECT_EQ(plan.world.scene.shapes.size(), 2U) << "the shapes are there";
 }
 
 TEST(SceneGrains, SizesKeepTheirNumbersWhateverIsAddedBehind) {
@@ -76,9 +76,10 @@ TEST(SceneGrains, SizesKeepTheirNumbersWhateverIsAddedBehind) {
         shape = "cube"
         material = "wood"
     )");
-    const Index n = once.scene.bodies.count();
-    ASSERT_EQ(more.scene.bodies.count(), n + 7);
-    for (Index i = 0; i < n; ++i) EXPECT_EQ(once.scene.bodies.position[i], more.scene.bodies.position[i]);
+    const Index n = once.world.scene.bodies.count();
+    ASSERT_EQ(more.world.scene.bodies.count(), n + 7);
+    for (Index i = 0; i < n; ++i)
+        EXPECT_EQ(once.world.scene.bodies.position[i], more.world.scene.bodies.position[i]);
 }
 
 TEST(SceneGrains, LawsOfSizes) {
@@ -94,7 +95,7 @@ TEST(SceneGrains, LawsOfSizes) {
         size = )";
     auto mean = [&](const std::string& law) {
         double sum = 0;
-        for (const double size : read<2>(scratch, text + law).scene.bodies.size) sum += size / 1000;
+        for (const double size : read<2>(scratch, text + law).world.scene.bodies.size) sum += size / 1000;
         return sum;
     };
     // Four deviations of a mean of 1000.
@@ -166,8 +167,8 @@ TEST(SceneGrains, MeshRegionsAreReadAndChecked) {
         count = 200
         region = { type = "mesh", scale = 0.5, position = [1, 2, 3], file = )";
     const auto plan = read<3>(scratch, text + "\"closed.obj\" }");
-    EXPECT_EQ(plan.scene.bodies.count(), 200);
-    for (const Vec<3>& x : plan.scene.bodies.position) {
+    EXPECT_EQ(plan.world.scene.bodies.count(), 200);
+    for (const Vec<3>& x : plan.world.scene.bodies.position) {
         const Vec<3> own = x - Vec<3>(1, 2, 3);
         EXPECT_GE(own.minCoeff(), 0.01 - 1e-12);
         EXPECT_LE(own.sum(), 0.5 - 0.01 * std::sqrt(3.0) + 1e-12);

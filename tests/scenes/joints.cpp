@@ -68,7 +68,7 @@ TEST(SceneJoints, EachTypeIsReadWhereTheBodiesAre) {
     length = 1
     collide = true
 )");
-    const auto& joints = plan.scene.joints;
+    const auto& joints = plan.world.scene.joints;
     ASSERT_EQ(joints.size(), 3U);
     EXPECT_EQ(joints[0].name, "elbow");
     EXPECT_EQ(joints[0].kind, JointKind::hinge);
@@ -103,8 +103,8 @@ TEST(SceneJoints, ALampHangsStill) {
     plan.options.end = 0.5;
     plan.options.step.solve.goal.tolerance = 1e-9;
     StepMemory<3> memory;
-    simulate<3>(plan.scene, plan.options, memory);
-    EXPECT_NEAR((plan.scene.bodies.position[1] - Vec<3>(1, 0, -0.5)).norm(), 0, 1e-7);
+    simulate<3>(plan.world.scene, plan.options, memory);
+    EXPECT_NEAR((plan.world.scene.bodies.position[1] - Vec<3>(1, 0, -0.5)).norm(), 0, 1e-7);
 }
 
 TEST(SceneJoints, FaultsSayWhatAndWhere) {
@@ -158,7 +158,7 @@ TEST(SceneLaws, RollingSpinningAndStiffnessAreReadAndCombined) {
     materials = ["b", "b"]
     rolling = 0.5
 )");
-    const Materials& materials = plan.scene.materials;
+    const Materials& materials = plan.world.scene.materials;
     EXPECT_EQ(materials.law(0, 1).rolling, 0.004);
     EXPECT_EQ(materials.law(0, 1).spinning, 0.002);
     EXPECT_DOUBLE_EQ(materials.law(0, 1).stiffness,
@@ -247,7 +247,7 @@ TEST(SceneLaws, ABodyMayHaveAnInertiaOfItsOwn) {
     position = [0, 0, 0]
     inertia = [1, 2, 3]
 )");
-    EXPECT_EQ(plan.scene.bodies.inertia[0], Vec<3>(1, 2, 3));
+    EXPECT_EQ(plan.world.scene.bodies.inertia[0], Vec<3>(1, 2, 3));
 }
 
 }  // namespace

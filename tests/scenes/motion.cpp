@@ -27,7 +27,7 @@ TEST(SceneMotion, DrivesAreRead) {
         held = true
         motion = { swing = [0, 0, 0.2], frequency = 5, phase = 180, pivot = [1, 0, 0], spin = [0, 1, 0], times = [0, 1], factors = [0, 1] }
     )");
-    const Scene<3>& scene = plan.scene;
+    const Scene<3>& scene = plan.world.scene;
     ASSERT_TRUE(scene.gravity_turn.has_value());
     EXPECT_NEAR(scene.gravity_turn->rate, std::numbers::pi / 2, 1e-15);
     EXPECT_NEAR(scene.gravity_turn->limit, std::numbers::pi / 4, 1e-15);
@@ -55,11 +55,11 @@ TEST(SceneMotion, CellsAreRead) {
         stress = ["rate", 7]
         mass = 2
     )");
-    EXPECT_EQ(plan.scene.domain.rate, Vec<2>(0.1, 0));
-    EXPECT_EQ(plan.scene.domain.shear_rate, 3);
-    EXPECT_FALSE(plan.scene.cell.stress[0]);
-    EXPECT_EQ(plan.scene.cell.stress[1], 7);
-    EXPECT_EQ(plan.scene.cell.mass, 2);
+    EXPECT_EQ(plan.world.scene.domain.rate, Vec<2>(0.1, 0));
+    EXPECT_EQ(plan.world.scene.domain.shear_rate, 3);
+    EXPECT_FALSE(plan.world.scene.cell.stress[0]);
+    EXPECT_EQ(plan.world.scene.cell.stress[1], 7);
+    EXPECT_EQ(plan.world.scene.cell.mass, 2);
 }
 
 TEST(SceneMotion, FaultsAreTold) {

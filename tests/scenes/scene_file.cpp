@@ -18,14 +18,14 @@ TEST(SceneFile, DefaultsAreThoseOfTheLibrary) {
     const Scratch scratch;
     const auto plan = read<3>(scratch, "dimension = 3\n");
     EXPECT_EQ(plan.title, "scene");
-    EXPECT_EQ(plan.scene.bodies.count(), 0);
-    EXPECT_TRUE(plan.scene.gravity.isZero(0));
+    EXPECT_EQ(plan.world.scene.bodies.count(), 0);
+    EXPECT_TRUE(plan.world.scene.gravity.isZero(0));
     EXPECT_EQ(plan.options.step.h, StepOptions{}.h);
     EXPECT_EQ(plan.options.step.scheme, Scheme::look_ahead);
     EXPECT_EQ(plan.options.step.solve.goal.tolerance, StepOptions{}.solve.goal.tolerance);
     EXPECT_EQ(plan.solver, "auto");
-    ASSERT_EQ(plan.scene.materials.count(), 1);
-    EXPECT_EQ(plan.scene.materials[0].name, "default");
+    ASSERT_EQ(plan.world.scene.materials.count(), 1);
+    EXPECT_EQ(plan.world.scene.materials[0].name, "default");
 }
 
 TEST(SceneFile, OptionsArriveWhereTheyBelong) {
@@ -58,7 +58,7 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
     )");
     const StepOptions& step = plan.options.step;
     EXPECT_EQ(plan.title, "all options");
-    EXPECT_EQ(plan.scene.gravity, Vec<2>(1, -2));
+    EXPECT_EQ(plan.world.scene.gravity, Vec<2>(1, -2));
     EXPECT_EQ(step.h, 2e-4);
     EXPECT_EQ(plan.options.end, 3);
     EXPECT_EQ(step.displacement, 0.25);
@@ -71,8 +71,8 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
     EXPECT_EQ(step.solve.law, Law::associated);
     EXPECT_EQ(step.solve.goal.tolerance, 1e-9);
     EXPECT_EQ(step.solve.goal.time_limit, 4);
-    EXPECT_EQ(plan.scene.domain.lower, Vec<2>(-1, 0));
-    EXPECT_EQ(plan.scene.domain.period, Vec<2>(2, 0));
+    EXPECT_EQ(plan.world.scene.domain.lower, Vec<2>(-1, 0));
+    EXPECT_EQ(plan.world.scene.domain.period, Vec<2>(2, 0));
     EXPECT_EQ(plan.output.frames_every, 0.1);
     EXPECT_EQ(plan.output.measurements_every, 0.02);
 }
@@ -113,7 +113,7 @@ TEST(SceneFile, LawOfAMixedPairIsTheSmallerUnlessGiven) {
         materials = ["c", "a"]
         friction = 0.05
     )");
-    const Materials& m = plan.scene.materials;
+    const Materials& m = plan.world.scene.materials;
     EXPECT_EQ(m.law(0, 0).friction, 0.7);
     EXPECT_EQ(m.law(1, 1).restitution, 0.9);
     for (const auto& [x, y] : {std::pair{0, 1}, std::pair{1, 0}}) {
@@ -163,7 +163,7 @@ TEST(SceneFile, EveryShapeOfSpaceHasItsVolume) {
         position = [70, 0, 0]
     )");
     const double ball = 4 * std::numbers::pi / 3;
-    const auto& mass = plan.scene.bodies.mass;
+    const auto& mass = plan.world.scene.bodies.mass;
     ASSERT_EQ(mass.size(), 8U);
     EXPECT_NEAR(mass[0], ball / 8, 1e-14);
     EXPECT_NEAR(mass[1], ball / 8 + std::numbers::pi / 4 * 2, 1e-13);
@@ -172,7 +172,8 @@ TEST(SceneFile, EveryShapeOfSpaceHasItsVolume) {
     EXPECT_NEAR(mass[4], 6 * ball, 1e-9);  // by quadrature or by beta functions
     EXPECT_NEAR(mass[5], 8.0 / 6, 1e-13);
     EXPECT_EQ(mass[6], 0);
-    EXPECT_EQ(plan.scene.bodies.shape[0], plan.scene.bodies.shape[7]) << "balls of any radius share a shape";
+    EXPECT_EQ(plan.world.scene.bodies.shape[0], plan.world.scene.bodies.shape[7])
+        << "balls of any radius share a shape";
 }
 
 /// The points of a polyhedron are where the user put them, whatever its centre and principal axes are.
@@ -190,7 +191,7 @@ TEST(SceneFile, PolyhedraStandWhereTheirPointsSay) {
         rotation = { axis = [0, 0, 2], angle = 90 }
         size = 3
     )");
-    const auto& scene = plan.scene;
+    const auto& scene = plan.world.scene;
     const auto& shape = std::get<Polyhedron>(scene.shapes[0]);
     for (const Vec<3>& typed : {Vec<3>(0, 0, 0), Vec<3>(2, 0, 0), Vec<3>(0.3, 0.2, 1.5), Vec<3>(1, 1, 0.5)}) {
         const Vec<3> expected = Vec<3>(5, -1, 2) + 3 * Vec<3>(-typed[1], typed[0], typed[2]);
@@ -217,7 +218,7 @@ TEST(SceneFile, PolygonsLikewise) {
         mass = 7
         name = "sail"
     )");
-    const Bodies<2>& bodies = plan.scene.bodies;
+    const Bodies<2>& bodies = plan.world.scene.bodies;
     // The centre of a triangle is the mean of its corners; (1, 1/3) turned by -90 degrees is (1/3, -1).
     EXPECT_NEAR((bodies.position[0] - Vec<2>(1 + 1.0 / 3, 1)).norm(), 0, 1e-14);
     EXPECT_EQ(bodies.mass[0], 7);
@@ -240,7 +241,7 @@ TEST(SceneFile, WallsFaceTheFreeSide) {
         velocity = [0, 0, -1]
         name = "lid"
     )");
-    const Scene<3>& scene = plan.scene;
+    const Scene<3>& scene = plan.world.scene;
     ASSERT_EQ(scene.bodies.count(), 7);
     for (Index i = 0; i < 6; ++i) {
         const Vec<3> normal = matrix(scene.bodies.rotation[i]).col(2);
@@ -264,7 +265,7 @@ TEST(SceneFile, ABoxHasNoWallsAcrossPeriods) {
         lower = [0, 0, 0]
         upper = [1, 1, 1]
     )");
-    ASSERT_EQ(plan.scene.bodies.count(), 3);
+    ASSERT_EQ(plan.world.scene.bodies.count(), 3);
     EXPECT_EQ(name_of_body(plan, 0), "front");
     EXPECT_EQ(name_of_body(plan, 1), "back");
     EXPECT_EQ(name_of_body(plan, 2), "floor");
@@ -287,7 +288,7 @@ const char* const lattice = R"(
 TEST(SceneFile, LatticesKeepWithinWhatTheyWereTold) {
     const Scratch scratch;
     const auto plan = read<2>(scratch, lattice);
-    const Bodies<2>& bodies = plan.scene.bodies;
+    const Bodies<2>& bodies = plan.world.scene.bodies;
     ASSERT_EQ(bodies.count(), 12);
     double farthest = 0;
     for (Index i = 0; i < 12; ++i) {
@@ -306,15 +307,16 @@ TEST(SceneFile, LatticesKeepWithinWhatTheyWereTold) {
 TEST(SceneFile, RandomNumbersBelongToTheSeedAndTheBody) {
     const Scratch scratch;
     const auto once = read<2>(scratch, lattice), twice = read<2>(scratch, lattice);
-    EXPECT_EQ(once.scene.bodies.size, twice.scene.bodies.size);
-    EXPECT_EQ(once.scene.bodies.position[5], twice.scene.bodies.position[5]);
+    EXPECT_EQ(once.world.scene.bodies.size, twice.world.scene.bodies.size);
+    EXPECT_EQ(once.world.scene.bodies.position[5], twice.world.scene.bodies.position[5]);
     std::string other = lattice;
     other.replace(other.find("count = [4, 3]"), 14, "count = [6, 1]");
     const auto fewer = read<2>(scratch, other);
-    for (Index i = 0; i < 6; ++i) EXPECT_EQ(once.scene.bodies.size[i], fewer.scene.bodies.size[i]);
+    for (Index i = 0; i < 6; ++i)
+        EXPECT_EQ(once.world.scene.bodies.size[i], fewer.world.scene.bodies.size[i]);
     other = lattice;
     other.replace(other.find("seed = 3"), 8, "seed = 4");
-    EXPECT_NE(once.scene.bodies.size, read<2>(scratch, other).scene.bodies.size);
+    EXPECT_NE(once.world.scene.bodies.size, read<2>(scratch, other).world.scene.bodies.size);
 }
 
 TEST(SceneFile, HexagonalNeighboursTouch) {
@@ -328,7 +330,7 @@ TEST(SceneFile, HexagonalNeighboursTouch) {
         spacing = 1
         arrangement = "hexagonal"
     )");
-    const auto& x = plan.scene.bodies.position;
+    const auto& x = plan.world.scene.bodies.position;
     std::vector<int> touching(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
         for (std::size_t j = 0; j < x.size(); ++j) {
@@ -363,7 +365,7 @@ TEST(SceneFile, RandomPolyhedraDifferAndFitTheirRadius) {
         shape = "rock/3"
         position = [0, 0, 5]
     )");
-    const Scene<3>& scene = plan.scene;
+    const Scene<3>& scene = plan.world.scene;
     ASSERT_EQ(scene.shapes.size(), 5U);
     std::vector<int> used(5);
     EXPECT_EQ(scene.bodies.shape[0], 3);  // bodies come before lattices

@@ -22,10 +22,10 @@ TEST(SceneVessels, DrumAndHopperAreMeshes) {
         position = [0, 0, 5]
         held = true
     )");
-    ASSERT_EQ(plan.scene.shapes.size(), 2U);
+    ASSERT_EQ(plan.world.scene.shapes.size(), 2U);
     // Around each of five ridges: two corners at the top, and three at the wall on the way to the next.
-    EXPECT_EQ(std::get<TriangleMesh>(plan.scene.shapes[0]).vertices.size(), 2U * 5 * 5 + 2);
-    EXPECT_EQ(std::get<TriangleMesh>(plan.scene.shapes[1]).triangles.size(), 2U * 2 * 4);
+    EXPECT_EQ(std::get<TriangleMesh>(plan.world.scene.shapes[0]).vertices.size(), 2U * 5 * 5 + 2);
+    EXPECT_EQ(std::get<TriangleMesh>(plan.world.scene.shapes[1]).triangles.size(), 2U * 2 * 4);
 }
 
 TEST(SceneVessels, FaultsAreTold) {
@@ -56,7 +56,7 @@ TEST(SceneVessels, RingIsClosedAndTurnsAsOne) {
         segments = 12
         spin = 0.7
     )");
-    Scene<2>& scene = plan.scene;
+    Scene<2>& scene = plan.world.scene;
     ASSERT_EQ(scene.bodies.count(), 12);
     const Vec<2> centre(3, 4);
     const auto corners = [&](Index i) {

@@ -1,7 +1,8 @@
-// The rows of a contact between two rigid bodies: they follow from its normal and its arms, 80 bytes in space instead
-// of 288.
+// The rows of a contact between two bodies, rigid ones or points: they follow from its normal and its arms, 80 bytes in
+// space instead of 288.
 //
-// A body's velocities are (velocity, spin about its centre), 3 numbers in the plane and 6 in space. The block is the
+// A body's velocities are (velocity, spin about its centre), 3 numbers in the plane and 6 in space; a point has its
+// velocity alone, whatever its arm. The block is the
 // relative velocity a minus b at the contact's point in the frame (n, t) or (n, t1, t2) (frame_of), as many components
 // as its cone has; a wrench cone adds the relative spin in the same frame.
 #pragma once
@@ -25,6 +26,13 @@ struct ContactRow {
 template <int d>
 using BodyRows = Eigen::Matrix<double, Eigen::Dynamic, body_velocities<d>, Eigen::RowMajor,
                                body_velocities<d>, body_velocities<d>>;
+
+/// The spin among the velocities of a body that has so many: none of a point.
+template <int d>
+Spin<d> spin_of(int velocities, const double* v) {
+    if (velocities == d) return Spin<d>::Zero();
+    return Eigen::Map<const Spin<d>>(v + d);
+}
 
 /// Components of a contact's block that are velocities, or forces.
 template <int d>

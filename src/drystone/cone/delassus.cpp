@@ -103,7 +103,7 @@ void Delassus::prepare_bodies() {
     for (Index j = 0; j < bodies; ++j) to.body_start[j + 1] += to.body_start[j];
     refit(to.body_block, static_cast<std::size_t>(to.body_start[bodies]));
     refit(to.body_side, to.body_block.size());
-    to.body_value.resize(p.H.body.empty() ? 0 : to.body_block.size());
+    to.body_value.resize(p.H.body.empty() && p.tensors.body.empty() ? 0 : to.body_block.size());
     // The beginnings are moved on as places are taken: in the end each is where the next began.
     for (Index i = 0; i < p.blocks(); ++i) {
         const auto put = [&](Index body, int side) {
@@ -116,6 +116,9 @@ void Delassus::prepare_bodies() {
             if (c.a >= 0) put(c.a, 0);
             if (c.b >= 0) put(c.b, 1);
         });
+        if (const Index k = p.tensor_at(i); k >= 0)
+            for (Index e = p.tensors.start[k]; e < p.tensors.start[k + 1]; ++e)
+                to.body_value[put(p.tensors.body[e], 3)] = e;
         for_each_entry(p, p.H, i, [&](Index body, auto, const BodyRowsOf& A) {
             to.body_value[put(body, 2)] = A.data() - p.H.value.data();
         });
@@ -242,10 +245,27 @@ void Delassus::fill_block(Index i) {
     if (p.w_rounding.size() > 0) data_->rounding[i] += p.w_rounding[i];
 }
 
+/// The mean of the diagonal of W_ii for a tensor: of the rows of a gradient g the squares add up to (d + 1) / 4 |g|^2.
+double Delassus::tensor_scale(Index k) const {
+    const TensorRows& t = problem_->tensors;
+    double sum = 0;
+    for (Index e = t.start[k]; e < t.start[k + 1]; ++e) {
+        const double root = data_->root(t.body[e]).mass;
+        t.with_space([&]<int d>(const Vec<d>&) {
+            sum += 0.25 * (d + 1) * root * root * t.gradient_of<d>(e).squaredNorm();
+        });
+    }
+    return sum / problem_->cones[problem_->contacts.size() + k].dim;
+}
+
 /// inverse_mass(i) and length(i).
 void Delassus::compute_scale(Index i) {
     const ConeProblem& p = *problem_;
     const Cone& cone = p.cones[i];
+    if (const Index k = p.tensor_at(i); k >= 0 && whitened() && !compliant() && p.H.first(i) == p.H.last(i)) {
+        data_->inverse_mass[i] = tensor_scale(k);
+        return;
+    }
     if (whitened() && i < p.contacts.size() && p.H.first(i) == p.H.last(i) && cone.kind != ConeKind::wrench) {
         data_->inverse_mass[i] = contact_scale(i);
         return;
@@ -273,8 +293,9 @@ double Delassus::terms_of(Index i) const {
         double velocity = 0, turning = 0;
         const auto side = [&](Index body, const Vec<n>& arm) {
             if (body < 0) return;
-            const double* v = data_->v_free.data() + p.place_of(body).first;
-            const double spin = Eigen::Map<const Spin<n>>(v + n).norm();
+            const auto place = p.place_of(body);
+            const double* v = data_->v_free.data() + place.first;
+            const double spin = spin_of<n>(place.dim, v).norm();
             velocity += Eigen::Map<const Vec<n>>(v).norm() + spin * arm.norm();
             turning += spin;
         };
@@ -282,6 +303,16 @@ double Delassus::terms_of(Index i) const {
         side(c.b, c.arm_b);
         for (int a = 0; a < d; ++a) terms[a] += is_torque(p.cones[i], a) ? turning : velocity;
     });
+    if (const Index k = p.tensor_at(i); k >= 0) {
+        p.tensors.with_space([&]<int n>(const Vec<n>&) {
+            double sum = 0;
+            for (Index e = p.tensors.start[k]; e < p.tensors.start[k + 1]; ++e) {
+                const double* v = data_->v_free.data() + p.place_of(p.tensors.body[e]).first;
+                sum += Eigen::Map<const Vec<n>>(v).norm() * p.tensors.gradient_of<n>(e).norm();
+            }
+            for (int a = 0; a < d; ++a) terms[a] += sum;
+        });
+    }
     for_each_entry(p, p.H, i, [&](Index, auto place, const BodyRowsOf& A) {
         for (int a = 0; a < d; ++a)
             for (int c = 0; c < place.dim; ++c)
@@ -304,6 +335,10 @@ double Delassus::contact_scale(Index i) const {
             if (body < 0) return;
             const Root root = data_->root(body);
             const Mat<d> E = frame_of(c.normal);
+            if (root.dim == d) {
+                sum += forces * root.mass * root.mass;
+                return;
+            }
             for (int k = 0; k < forces; ++k) {
                 const Vec<d> e = E.row(k);
                 std::array<double, max_block> row{};
@@ -339,6 +374,13 @@ void Delassus::sum_impulses(const Vector& r, F&& take) const {
                     for (int c = 0; c < place.dim; ++c) sum[c] += A[a * place.dim + c] * ri[a];
                 continue;
             }
+            if (side == 3) {
+                p.tensors.with_space([&]<int d>(const Vec<d>&) {
+                    Eigen::Map<Vec<d>>(sum.data()) +=
+                        half_matrix<d>(ri) * p.tensors.gradient_of<d>(data.body_value[q]);
+                });
+                continue;
+            }
             p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
                 const Wrench<d> on_a = in_world<d>(p.cones[i], c.normal, ri);
                 const Spin<d> turn = torque(side == 0 ? c.arm_a : c.arm_b, on_a.force) + on_a.torque;
@@ -362,8 +404,9 @@ void Delassus::spread_block(Index i, VelocityOf& velocity_of, double* u) const {
         Wrench<d> motion;
         const auto add = [&](Index body, const Vec<d>& arm, double sign) {
             if (body < 0) return;
-            velocity_of(body, p.place_of(body), v.data());
-            const Spin<d> spin = Eigen::Map<const Spin<d>>(v.data() + d);
+            const auto place = p.place_of(body);
+            velocity_of(body, place, v.data());
+            const Spin<d> spin = spin_of<d>(place.dim, v.data());
             motion.force += sign * (Eigen::Map<const Vec<d>>(v.data()) + cross(spin, arm));
             motion.torque += sign * spin;
         };
@@ -371,6 +414,16 @@ void Delassus::spread_block(Index i, VelocityOf& velocity_of, double* u) const {
         add(c.b, c.arm_b, -1);
         in_frame<d>(cone, c.normal, motion, u);
     });
+    if (const Index k = p.tensor_at(i); k >= 0) {
+        p.tensors.with_space([&]<int d>(const Vec<d>&) {
+            Mat<d> L = Mat<d>::Zero();
+            for (Index e = p.tensors.start[k]; e < p.tensors.start[k + 1]; ++e) {
+                velocity_of(p.tensors.body[e], p.place_of(p.tensors.body[e]), v.data());
+                L.noalias() += Eigen::Map<const Vec<d>>(v.data()) * p.tensors.gradient_of<d>(e).transpose();
+            }
+            tensor_of(L, u);
+        });
+    }
     for_each_entry(p, p.H, i, [&](Index body, auto place, const BodyRowsOf& A) {
         velocity_of(body, place, v.data());
         for (int a = 0; a < cone.dim; ++a)

@@ -169,8 +169,8 @@ private:
     using WhiteRows =
         Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor, max_block, max_block>;
 
-    /// G of one body, G G^T its inverse mass: dense, or of a rigid body, of which the inertia's root is a number or a
-    /// lower triangle, row by row.
+    /// G of one body, G G^T its inverse mass: dense; of a rigid body, of which the inertia's root is a number or a
+    /// lower triangle, row by row; or of a point, which has none (inertia nullptr).
     struct Root {
         int dim = 6;
         const double* dense = nullptr;
@@ -204,6 +204,7 @@ private:
     void compute_scale(Index i);
     [[nodiscard]] double terms_of(Index i) const;
     [[nodiscard]] double contact_scale(Index i) const;
+    [[nodiscard]] double tensor_scale(Index k) const;
     void whiten_rows(Index body, const BodyRowsOf& A, WhiteRows& out) const;
     void impulse_to_velocity(const Vector& impulse, Vector& v) const;
     void change_velocity(const Vector* from, const Vector& r, Vector& v) const;
@@ -230,9 +231,9 @@ private:
         std::vector<Roots> roots;                   // by species; only if separate
         std::vector<Component> components;          // of the species that have a SparseMass
         std::vector<Index> body_start, body_block;  // blocks by body, in their order
-        // of these: 0 as the contact's a, 1 as its b, 2 by a general entry
+        // of these: 0 as the contact's a, 1 as its b, 2 by a general entry, 3 by one of a tensor
         std::vector<std::uint8_t> body_side;
-        // where the numbers of general ones begin; empty if there are none
+        // where the numbers of general ones begin, which entry it is of tensors; empty if there are neither
         std::vector<std::int64_t> body_value;
         Vector v_free;
         std::vector<double> inverse_mass, length, rounding;  // length: empty where all are 1
@@ -248,6 +249,7 @@ private:
             const Roots& r = roots[s];
             const auto k = static_cast<std::size_t>(body - r.first);
             if (!r.dense.empty()) return {r.dim, r.dense.data() + k * r.dim * r.dim};
+            if (r.moments == 0) return {r.dim, nullptr, r.mass[k], 0, nullptr};
             return {r.dim, nullptr, r.mass[k], r.moments, r.inertia.data() + k * r.moments};
         }
     };
@@ -274,9 +276,9 @@ inline void Delassus::Root::times(const double* z, double* v) const {
         }
         return;
     }
-    const int d = dim - spins_of(dim);
+    const int d = moments == 0 ? dim : dim - spins_of(dim);
     for (int c = 0; c < d; ++c) v[c] = mass * x[c];
-    if (moments == 1) {
+    if (moments <= 1) {
         for (int c = d; c < dim; ++c) v[c] = *inertia * x[c];
         return;
     }
@@ -296,9 +298,9 @@ inline void Delassus::Root::transposed_times(const double* from, double* z) cons
         }
         return;
     }
-    const int d = dim - spins_of(dim);
+    const int d = moments == 0 ? dim : dim - spins_of(dim);
     for (int c = 0; c < d; ++c) z[c] = mass * x[c];
-    if (moments == 1) {
+    if (moments <= 1) {
         for (int c = d; c < dim; ++c) z[c] = *inertia * x[c];
         return;
     }
@@ -307,12 +309,12 @@ inline void Delassus::Root::transposed_times(const double* from, double* z) cons
     z[5] = inertia[5] * x[5];
 }
 
-/// u += the rows of a contact on one of its bodies times the velocities V of this.
+/// u += the rows of a contact on one of its bodies, of so many velocities, times these.
 template <int d>
 void add_contact_velocity(const Cone& cone, const Vec<d>& normal, const Vec<d>& arm, double sign,
-                          const double* V, double* u) {
+                          int velocities, const double* V, double* u) {
     const Eigen::Map<const Vec<d>> v(V);
-    const Spin<d> spin = Eigen::Map<const Spin<d>>(V + d);
+    const Spin<d> spin = spin_of<d>(velocities, V);
     const Wrench<d> motion{sign * (v + cross(spin, arm)), sign * spin};
     std::array<double, max_block> part;
     in_frame<d>(cone, normal, motion, part.data());
@@ -324,17 +326,28 @@ void Delassus::for_each_rows_of(Index body, F&& f) const {
     const ConeProblem& p = *problem_;
     for (Index q = data_->body_start[body]; q < data_->body_start[body + 1]; ++q) {
         const Index i = data_->body_block[q];
-        const int side = data_->body_side[q];
+        const int side = data_->body_side[q], m = p.place_of(body).dim;
         if (side < 2) {
             p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
                 f(i, [&](const double* V, double* u) {
                     add_contact_velocity<d>(p.cones[i], c.normal, side == 0 ? c.arm_a : c.arm_b,
-                                            side == 0 ? 1.0 : -1.0, V, u);
+                                            side == 0 ? 1.0 : -1.0, m, V, u);
                 });
             });
             continue;
         }
-        const int m = p.place_of(body).dim;
+        if (side == 3) {
+            p.tensors.with_space([&]<int d>(const Vec<d>&) {
+                f(i, [&](const double* V, double* u) {
+                    Tensor<d> part;
+                    const Mat<d> L = Eigen::Map<const Vec<d>>(V) *
+                                     p.tensors.template gradient_of<d>(data_->body_value[q]).transpose();
+                    tensor_of(L, part.data());
+                    for (int a = 0; a < tensor_size<d>; ++a) u[a] += part[a];
+                });
+            });
+            continue;
+        }
         f(i, [&](const double* V, double* u) {
             const double* A = p.H.value.data() + data_->body_value[q];
             for (int a = 0; a < p.cones[i].dim; ++a)

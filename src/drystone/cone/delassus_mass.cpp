@@ -59,6 +59,13 @@ void Delassus::find_roots() {
         first += s.count;
         to.dense.clear();
         to.mass.clear();
+        to.moments = 1;
+        if (const auto* points = std::get_if<PointInverseMass>(&s.mass)) {
+            to.moments = 0;
+            to.mass.resize(points->mass.size());
+            parallel_for(threads_, s.count, [&](Index j) { to.mass[j] = std::sqrt(points->mass[j]); });
+            continue;
+        }
         if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) {
             to.moments = rigid->moments();
             to.mass.resize(rigid->mass.size());

@@ -395,9 +395,10 @@ double momentum_residual(const Delassus& W, const Impulses& s) {
             double squares = 0, turning = 0;
             const auto side = [&](Index body, const Vec<n>& arm, double sign) {
                 if (body < 0) return;
-                const double* V = s.v.data() + p.place_of(body).first;
+                const auto place = p.place_of(body);
+                const double* V = s.v.data() + place.first;
                 const Vec<n> velocity = Eigen::Map<const Vec<n>>(V);
-                const Spin<n> spin = Eigen::Map<const Spin<n>>(V + n);
+                const Spin<n> spin = spin_of<n>(place.dim, V);
                 const Vec<n> by_spin = cross(spin, arm);
                 motion.force += sign * (velocity + by_spin);
                 motion.torque += sign * spin;
@@ -413,7 +414,7 @@ double momentum_residual(const Delassus& W, const Impulses& s) {
                 terms[a] += is_torque(p.cones[i], a) ? turning / (d - n) : squares / forces_of<n>(p.cones[i]);
             }
         });
-        for_each_entry(p, p.H, i, [&](Index, auto place, const BodyRowsOf& A) {
+        const auto add_rows = [&](Index, auto place, const BodyRowsOf& A) {
             for (int a = 0; a < d; ++a) {
                 for (int c = 0; c < place.dim; ++c) {
                     const double term = A(a, c) * s.v[place.first + c];
@@ -421,7 +422,12 @@ double momentum_residual(const Delassus& W, const Impulses& s) {
                     terms[a] += term * term;
                 }
             }
-        });
+        };
+        if (p.tensor_at(i) >= 0) {
+            for_each_entry(p, i, add_rows);
+        } else {
+            for_each_entry(p, p.H, i, add_rows);
+        }
         if (W.compliant()) {
             const BlockVector yielding =
                 p.compliance.segment(p.offset[i], d).cwiseProduct(s.r.segment(p.offset[i], d));

@@ -15,9 +15,13 @@ void inverse_block(const Species& species, Index k, double* block) {
         std::copy_n(dense->blocks.data() + static_cast<std::size_t>(k) * m * m, m * m, block);
         return;
     }
+    std::fill_n(block, m * m, 0.0);
+    if (const auto* points = std::get_if<PointInverseMass>(&species.mass)) {
+        for (int c = 0; c < m; ++c) block[c * m + c] = points->mass[k];
+        return;
+    }
     const auto& rigid = std::get<RigidInverseMass>(species.mass);
     const int turns = spins_of(m), d = m - turns;
-    std::fill_n(block, m * m, 0.0);
     for (int c = 0; c < d; ++c) block[c * m + c] = rigid.mass[k];
     if (rigid.moments() == 1) {
         for (int c = d; c < m; ++c) block[c * m + c] = rigid.inertia[k];
@@ -51,6 +55,10 @@ void times_inverse_mass(const Species& species, Index k, const double* x, double
         y[5] = I[3] * x[3] + I[4] * x[4] + I[5] * x[5];
         return;
     }
+    if (const auto* points = std::get_if<PointInverseMass>(&species.mass)) {
+        for (int c = 0; c < m; ++c) y[c] = points->mass[k] * x[c];
+        return;
+    }
     const double* B =
         std::get<BlockInverseMass>(species.mass).blocks.data() + static_cast<std::size_t>(k) * m * m;
     for (int a = 0; a < m; ++a) {
@@ -78,6 +86,19 @@ int ConeProblem::common_dim() const {
                : 0;
 }
 
+int ConeProblem::space() const {
+    int space = 0;
+    for (const Species& s : species)
+        if (s.is_points()) space = s.dim;
+    if (space == 0)
+        space = common_dim() == body_velocities<2> ? 2 : common_dim() == body_velocities<3> ? 3 : 0;
+    const int rigid = space == 2 ? body_velocities<2> : body_velocities<3>;
+    const bool all = std::all_of(species.begin(), species.end(), [&](const Species& s) {
+        return s.separate() && s.dim == (s.is_points() ? space : rigid);
+    });
+    return all ? space : 0;
+}
+
 bool ConeProblem::moves(Index body) const {
     for (const Species& s : species) {
         if (body >= s.count) {
@@ -89,6 +110,7 @@ bool ConeProblem::moves(Index body) const {
             const double* I = rigid->inertia.data() + static_cast<std::ptrdiff_t>(body) * n;
             return rigid->mass[body] != 0 || std::any_of(I, I + n, [](double x) { return x != 0; });
         }
+        if (const auto* points = std::get_if<PointInverseMass>(&s.mass)) return points->mass[body] != 0;
         const auto* inverse = std::get_if<BlockInverseMass>(&s.mass);
         if (inverse == nullptr) return true;
         const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(s.dim) * s.dim;
@@ -161,8 +183,9 @@ void make_general(ConeProblem& problem) {
     }
     problem.H = std::move(rows);
     problem.contacts = {};
+    problem.tensors = {};
     for (Species& s : problem.species) {
-        if (!std::holds_alternative<RigidInverseMass>(s.mass)) continue;
+        if (!s.separate() || std::holds_alternative<BlockInverseMass>(s.mass)) continue;
         s.mass = BlockInverseMass{inverse_blocks(s)};
     }
 }
@@ -249,6 +272,43 @@ void check_rigid(const Species& s, const RigidInverseMass& rigid, Index first, F
     }
 }
 
+void check_points(const Species& s, const PointInverseMass& points, FaultList& faults) {
+    const bool sizes = (s.dim == 2 || s.dim == 3) && points.mass.size() == static_cast<std::size_t>(s.count);
+    faults.expect(sizes, "mass: points have 2 or 3 velocities and one mass each");
+    bool good = true;
+    for (const double x : points.mass) good = good && x >= 0 && within(x);
+    faults.expect(good,
+                  "mass: the inverse mass of a point is not 0, or from 1e-100 to 1e100: use other units");
+}
+
+bool check_tensors(const ConeProblem& p, FaultList& faults) {
+    const TensorRows& t = p.tensors;
+    const Index first = p.contacts.size(), bodies = p.bodies();
+    bool all = (t.space == 2 || t.space == 3) && first + t.size() <= p.blocks() && t.start.front() == 0 &&
+               t.start.back() == static_cast<Index>(t.body.size()) &&
+               t.gradient.size() == t.body.size() * static_cast<std::size_t>(t.space);
+    faults.expect(all, "tensors: start, body and gradient do not fit each other and the blocks");
+    if (!all) return false;
+    for (Index k = 0; all && k < t.size(); ++k) {
+        const Cone& cone = p.cones[first + k];
+        bool good = t.start[k] <= t.start[k + 1] && cone.dim == t.space * (t.space + 1) / 2 &&
+                    (cone.kind == ConeKind::second_order || cone.kind == ConeKind::truncated ||
+                     cone.kind == ConeKind::free);
+        for (Index e = t.start[k]; good && e < t.start[k + 1]; ++e) {
+            const Index body = t.body[e];
+            good = body >= 0 && body < bodies && p.place_of(body).dim == t.space;
+            for (Index f = t.start[k]; good && f < e; ++f) good = t.body[f] != body;
+        }
+        if (!good)
+            faults.expect(false, "tensor of block " + std::to_string(first + k) +
+                                     ": points, each once, and a cone of as many components as a symmetric "
+                                     "tensor has");
+        all = all && good;
+    }
+    faults.expect(bounded(t.gradient), "tensors: a gradient that is not finite, or above 1e100");
+    return all;
+}
+
 bool check_contacts(const ConeProblem& p, FaultList& faults) {
     bool all = (p.contacts.plane.empty() || p.contacts.space.empty()) && p.contacts.size() <= p.blocks();
     faults.expect(all, "contacts: in the plane or in space, and no more than blocks");
@@ -256,8 +316,9 @@ bool check_contacts(const ConeProblem& p, FaultList& faults) {
     for (Index i = 0; all && i < p.contacts.size(); ++i) {
         p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
             const auto fits = [&](Index body) {
-                return body == -1 ||
-                       (body >= 0 && body < bodies && p.place_of(body).dim == body_velocities<d>);
+                if (body < 0 || body >= bodies) return body == -1;
+                const Species& s = p.species[p.member(body).species];
+                return s.dim == (s.is_points() ? d : body_velocities<d>);
             };
             const Cone& cone = p.cones[i];
             const bool torques = cone.kind == ConeKind::wrench && (cone.dim == 3) == (d == 2);
@@ -266,10 +327,10 @@ bool check_contacts(const ConeProblem& p, FaultList& faults) {
                 good = good && x.allFinite() && x.cwiseAbs().maxCoeff() <= most;
             good = good && std::abs(c.normal.norm() - 1) <= 1e-9;
             if (!good)
-                faults.expect(
-                    false, "contact of block " + std::to_string(i) +
-                               ": two bodies that are rigid, a normal of length 1, finite arms, and as many "
-                               "components as there are directions");
+                faults.expect(false, "contact of block " + std::to_string(i) +
+                                         ": two bodies that are rigid or points, a normal of length 1, "
+                                         "finite arms, and as many "
+                                         "components as there are directions");
             all = all && good;
         });
     }
@@ -299,6 +360,7 @@ void check_mass(const ConeProblem& p, FaultList& faults) {
         if (const auto* block = std::get_if<BlockInverseMass>(&s.mass))
             check_blocks(s, *block, first, faults);
         if (const auto* rigid = std::get_if<RigidInverseMass>(&s.mass)) check_rigid(s, *rigid, first, faults);
+        if (const auto* points = std::get_if<PointInverseMass>(&s.mass)) check_points(s, *points, faults);
         if (const auto* sparse = std::get_if<SparseMass>(&s.mass)) check_matrix(s, sparse->M, faults);
         if (const auto* sparse = std::get_if<SparseInverseMass>(&s.mass))
             check_matrix(s, sparse->inverse, faults);
@@ -400,8 +462,8 @@ std::vector<std::string> find_faults(const ConeProblem& p, std::span<const std::
                           " is not from 0 to 1");
     }
     check_mass(p, faults);
-    const bool contacts_fit = check_contacts(p, faults);
-    if (sizes && in_range && contacts_fit) {
+    const bool rows_fit = check_contacts(p, faults) && check_tensors(p, faults);
+    if (sizes && in_range && rows_fit) {
         for (Index i = 0; i < p.blocks() && !none; ++i) {
             std::int64_t numbers = 0;
             for (Index k = p.H.start[i]; k < p.H.start[i + 1]; ++k)
@@ -447,6 +509,8 @@ bool numbers_in_range(const ConeProblem& p, int threads) {
                     for (const int c : {0, 2, 5})
                         good = good && is_mass(rigid->inertia[static_cast<std::size_t>(k) * 6 + c]);
         }
+        if (const auto* points = std::get_if<PointInverseMass>(&s.mass))
+            good = good && each(points->mass, is_mass);
         if (const auto* block = std::get_if<BlockInverseMass>(&s.mass))
             good = good && each(block->blocks, is_bounded);
     }

@@ -11,6 +11,7 @@
 
 #include "drystone/base/types.hpp"
 #include "drystone/cone/contact_row.hpp"
+#include "drystone/cone/tensor_row.hpp"
 
 #include <Eigen/SparseCore>
 
@@ -45,6 +46,12 @@ struct RigidInverseMass {
     [[nodiscard]] int moments() const { return inertia.size() > mass.size() ? 6 : 1; }
 };
 
+/// Inverse mass of separate points, which do not turn: one number per body; species of 2 velocities per body in the
+/// plane, of 3 in space.
+struct PointInverseMass {
+    std::vector<double> mass;
+};
+
 /// A mass that couples bodies (rods, finite elements): symmetric positive definite, both triangles stored.
 struct SparseMass {
     SparseMatrix M;
@@ -56,11 +63,13 @@ struct SparseInverseMass {
     SparseMatrix inverse;
 };
 
-using Mass = std::variant<BlockInverseMass, SparseMass, SparseInverseMass, RigidInverseMass>;
+using Mass =
+    std::variant<BlockInverseMass, SparseMass, SparseInverseMass, RigidInverseMass, PointInverseMass>;
 
 /// A run of bodies of one kind.
 struct Species {
-    int dim = 6;      ///< velocities per body: 6 in 3D, 3 in 2D, 1 for anything else; 1 to 6
+    /// velocities per body: of rigid ones 6 in space and 3 in the plane, of points 3 and 2, of anything else 1 to 6
+    int dim = 6;
     Index count = 0;  ///< of bodies
     Mass mass;
 
@@ -68,8 +77,9 @@ struct Species {
     /// True if no body's impulse moves another.
     [[nodiscard]] bool separate() const {
         return std::holds_alternative<BlockInverseMass>(mass) ||
-               std::holds_alternative<RigidInverseMass>(mass);
+               std::holds_alternative<RigidInverseMass>(mass) || is_points();
     }
+    [[nodiscard]] bool is_points() const { return std::holds_alternative<PointInverseMass>(mass); }
 };
 
 /// The inverse mass of body `k` of a species of separate bodies, dim x dim numbers row by row.
@@ -79,7 +89,8 @@ std::vector<double> inverse_blocks(const Species& species);
 /// y = M^-1 x of body `k`, likewise; x and y apart from each other.
 void times_inverse_mass(const Species& species, Index k, const double* x, double* y);
 
-/// Blocks that are contacts of two rigid bodies: block i is contact i, in the plane or in space, for i < size().
+/// Blocks that are contacts of two bodies, rigid ones or points: block i is contact i, in the plane or in space, for i
+/// < size().
 struct ContactRows {
     std::vector<ContactRow<2>> plane;
     std::vector<ContactRow<3>> space;
@@ -137,9 +148,10 @@ struct Tiling {
 struct ConeProblem {
     std::vector<Species> species;  ///< bodies are numbered through them, and so are velocities
     Vector f;                      ///< size dofs(): M v_begin plus impulses of the known forces
-    /// H is the rows of contacts and, on top of them, general rows: those of joints, of files, and of contacts with
-    /// what is no rigid body.
+    /// H is the rows of contacts, then those of tensors, and, on top of them, general rows: those of joints, of files,
+    /// and of contacts with what is neither a rigid body nor a point.
     ContactRows contacts;
+    TensorRows tensors;
     BlockRows H;
     Vector w;                         ///< size rows()
     Vector compliance;                ///< diagonal of C, size rows(), >= 0; empty: rigid
@@ -186,6 +198,13 @@ struct ConeProblem {
     }
     /// Velocities per body where all species have as many; else 0.
     [[nodiscard]] int common_dim() const;
+    /// Dimensions, 2 or 3, where all bodies have the velocities of rigid bodies, or are points; else 0.
+    [[nodiscard]] int space() const;
+    /// Which of the tensors block i is; -1: none.
+    [[nodiscard]] Index tensor_at(Index i) const {
+        const Index k = i - contacts.size();
+        return k >= 0 && k < tensors.size() ? k : -1;
+    }
     /// False if no impulse moves the body by itself: its inverse mass is zero.
     [[nodiscard]] bool moves(Index body) const;
     /// True if no body's impulse moves another: species are all of separate bodies.
@@ -221,19 +240,36 @@ void for_each_entry(const ConeProblem& p, const BlockRows& rows, Index i, F&& f)
     }
 }
 
-/// Calls f(body, place, rows) for all rows of block i: of its contact's bodies, a before b, and the general ones.
+/// Calls f(body, place, rows) for all rows of block i: of its contact's bodies, a before b, of its tensor's, and the
+/// general ones.
 template <class F>
 void for_each_entry(const ConeProblem& p, Index i, F&& f) {
     p.contacts.visit(i, [&]<int d>(const ContactRow<d>& c) {
         const BodyRows<d> frame = block_frame<d>(p.cones[i], c.normal);
         const auto side = [&](Index body, const Vec<d>& arm, double sign) {
             if (body < 0) return;
+            const ConeProblem::Place place = p.place_of(body);
+            if (place.dim == d) {  // a point has no spin
+                const Eigen::Matrix<double, Eigen::Dynamic, d, Eigen::RowMajor, d, d> rows =
+                    sign * frame.template leftCols<d>();
+                f(body, place, BodyRowsOf(rows.data(), rows.rows(), d));
+                return;
+            }
             const BodyRows<d> rows = rows_at<d>(frame, arm, sign);
-            f(body, p.place_of(body), BodyRowsOf(rows.data(), rows.rows(), body_velocities<d>));
+            f(body, place, BodyRowsOf(rows.data(), rows.rows(), body_velocities<d>));
         };
         side(c.a, c.arm_a, 1);
         side(c.b, c.arm_b, -1);
     });
+    if (const Index k = p.tensor_at(i); k >= 0) {
+        p.tensors.with_space([&]<int d>(const Vec<d>&) {
+            for (Index e = p.tensors.start[k]; e < p.tensors.start[k + 1]; ++e) {
+                const auto rows = strain_rows<d>(p.tensors.gradient_of<d>(e));
+                f(p.tensors.body[e], p.place_of(p.tensors.body[e]),
+                  BodyRowsOf(rows.data(), tensor_size<d>, d));
+            }
+        });
+    }
     for_each_entry(p, p.H, i, f);
 }
 
@@ -244,10 +280,13 @@ void for_each_body(const ConeProblem& p, Index i, F&& f) {
         if (c.a >= 0) f(c.a);
         if (c.b >= 0) f(c.b);
     });
+    if (const Index k = p.tensor_at(i); k >= 0)
+        for (Index e = p.tensors.start[k]; e < p.tensors.start[k + 1]; ++e) f(p.tensors.body[e]);
     for (Index k = p.H.first(i); k < p.H.last(i); ++k) f(p.H.body[k]);
 }
 
-/// The same problem with general rows instead of contacts, and inverse masses block by block: what files hold.
+/// The same problem with general rows instead of contacts and tensors, and inverse masses block by block: what files
+/// hold.
 void make_general(ConeProblem& problem);
 
 /// A solution, and also a warm start (then only r is read).

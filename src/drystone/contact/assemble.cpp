@@ -72,6 +72,8 @@ void place_bodies(const Scene<d>& scene, const ContactSet<d>& contacts, const As
         touch(c.a);
         touch(c.b);
     }
+    for (std::size_t i = 0; i < o.touched.size(); ++i)
+        if (o.touched[i] != 0) touch(static_cast<Index>(i));
     for (const JointBlocks<d>& joint : out.joints) {
         if (joint.count == 0) continue;
         touch(joint.a);
@@ -146,6 +148,7 @@ void fill_bodies(const Scene<d>& scene, const Vector& v_free, const AssembleOpti
     const Index guided = static_cast<Index>(out.body.size()) - out.rigid,
                 others = guided + (scene.cell.any() ? 1 : 0);
     p.species.resize(others > 0 ? 2 : 1);
+    out.moving = out.rigid + others;
     p.f.resize(static_cast<Eigen::Index>(out.rigid + others) * n);
     fill_rigid(scene, v_free, o, out);
     if (others == 0) return;
@@ -253,7 +256,7 @@ void put_rows(const Scene<d>& scene, const Contact<d>& c, Index i, bool controll
     }
     if (!controlled) return;
     const Image<d> away = periods_between(scene, c);
-    if (!away.isZero()) put(p.bodies() - 1, cell_rows<d>(scene, frame, away));
+    if (!away.isZero()) put(static_cast<Index>(out.body.size()), cell_rows<d>(scene, frame, away));
 }
 
 /// How many of them there are.
@@ -274,7 +277,7 @@ void open_rows(ConeProblem& p, Index i, int entries) {
 template <int d>
 void fill_joints(const Scene<d>& scene, const ContactSet<d>& contacts, Assembled<d>& out) {
     ConeProblem& p = out.problem;
-    Index i = out.contacts;
+    Index i = out.contacts + out.others;
     out.links.clear();
     if (!out.joints.empty()) out.links = contacts;
     for (const JointBlocks<d>& joint : out.joints) {
@@ -311,10 +314,11 @@ void fill_joints(const Scene<d>& scene, const ContactSet<d>& contacts, Assembled
 
 /// Cones, offsets and general rows of all blocks; sizes of all that belongs to blocks.
 template <int d>
-void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, bool yields, Assembled<d>& out) {
+void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, const AssembleOptions& o, bool yields,
+                 Assembled<d>& out) {
     const Bodies<d>& bodies = scene.bodies;
     ConeProblem& p = out.problem;
-    Index blocks = out.contacts;
+    Index blocks = out.contacts + out.others;
     for (const JointBlocks<d>& joint : out.joints) blocks += joint.count;
     refit(p.cones, static_cast<std::size_t>(blocks));
     refit(p.offset, static_cast<std::size_t>(blocks) + 1);
@@ -322,7 +326,7 @@ void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, bool yiel
     const bool guided = std::any_of(scene.drives.begin(), scene.drives.end(),
                                     [](const Drive<d>& drive) { return drive.guide.has_value(); });
     // A body meets its own image only where the domain repeats.
-    const bool general = blocks > out.contacts || scene.domain.periodic() || guided;
+    const bool general = blocks > out.contacts + out.others || scene.domain.periodic() || guided;
     p.H.start.assign(general ? blocks + 1 : 1, 0);
     p.H.value_start.assign(general ? blocks + 1 : 1, 0);
     const auto open = [&](Index i, const Cone& cone) {
@@ -335,6 +339,11 @@ void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, bool yiel
         if (general) open_rows(p, i, rows_to_put(scene, c, scene.cell.any()));
     }
     Index next = out.contacts;
+    const Cone touch = Cone::second_order(d, 0), tensor = Cone::second_order(d * (d + 1) / 2, 0);
+    for (; next < out.contacts + out.others; ++next) {
+        open(next, next < out.contacts + o.touches ? touch : tensor);
+        if (general) open_rows(p, next, 0);
+    }
     for (const JointBlocks<d>& joint : out.joints) {
         for (int k = 0; k < joint.count; ++k, ++next) {
             open(next, joint.block[k].cone);
@@ -350,6 +359,10 @@ void open_blocks(const Scene<d>& scene, const ContactSet<d>& contacts, bool yiel
     p.w_rounding.resize(out.joints.empty() ? 0 : blocks);
     p.w_rounding.setZero();
     p.compliance.resize(yields ? p.rows() : 0);
+    if (yields) {
+        const Index first = p.offset[out.contacts];
+        p.compliance.segment(first, p.offset[out.contacts + out.others] - first).setZero();
+    }
 }
 
 /// Takes what f holds against the pull of cohesive contacts from it, in key order.
@@ -383,6 +396,7 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     const Bodies<d>& bodies = scene.bodies;
     ConeProblem& p = out.problem;
     out.contacts = static_cast<Index>(contacts.size());
+    out.others = o.touches + o.tensors;
     out.joints.clear();
     bool yields = o.elastic;
     for (const Joint<d>& joint : scene.joints) {
@@ -391,13 +405,14 @@ void assemble(const Scene<d>& scene, const ContactSet<d>& contacts, const Vector
     }
     place_bodies(scene, contacts, o, out);
     fill_bodies(scene, v_free, o, out);
-    open_blocks(scene, contacts, yields, out);
+    open_blocks(scene, contacts, o, yields, out);
 
     const bool controlled = scene.cell.any(), cell_moves = controlled || scene.domain.changes();
     const bool belts = std::any_of(scene.drives.begin(), scene.drives.end(),
                                    [](const Drive<d>& drive) { return !drive.belt.isZero(0); });
     auto& rows = contacts_of<d>(p.contacts);
-    refit(rows, contacts.size());
+    refit(rows, contacts.size() + static_cast<std::size_t>(o.touches));
+    p.tensors.clear();
     parallel_for(o.threads, out.contacts, [&](Index i) {
         const Contact<d>& c = contacts[i];
         const Cone& cone = p.cones[i];
@@ -447,7 +462,7 @@ void end_velocities(const Assembled<d>& assembled, const Vector& v_free, const V
                     const Vector& v, int threads, Vector& out) {
     constexpr int n = body_velocities<d>;
     const auto bodies = static_cast<Index>(assembled.body.size());
-    const Index cell = assembled.problem.bodies() - bodies;
+    const Index cell = assembled.moving - bodies;
     out.resize(v_free.size() + static_cast<Eigen::Index>(cell) * n);
     parallel_for(threads, static_cast<Index>(assembled.place.size()), [&](Index i) {
         const Index k = assembled.place[i];
@@ -461,7 +476,8 @@ void end_velocities(const Assembled<d>& assembled, const Vector& v_free, const V
             out.template segment<n>(at) = v_free.template segment<n>(at);
         }
     });
-    out.tail(static_cast<Eigen::Index>(cell) * n) = v.tail(static_cast<Eigen::Index>(cell) * n);
+    out.tail(static_cast<Eigen::Index>(cell) * n) =
+        v.segment(static_cast<Eigen::Index>(bodies) * n, static_cast<Eigen::Index>(cell) * n);
 }
 
 template <int d>

@@ -14,6 +14,8 @@
 #include "drystone/cone/problem.hpp"
 #include "drystone/contact/joint_blocks.hpp"
 
+#include <span>
+
 namespace drystone {
 
 /// What the normal velocity at the end of a step must satisfy (eqs 24 and 25).
@@ -43,6 +45,11 @@ struct AssembleOptions {
     bool elastic = false;
     /// Every body of the scene is one of the problem, under the same number: what ranks exchange is known by it.
     bool all_bodies = false;
+    /// Room for blocks of others than bodies, between those of contacts and those of joints: so many contacts of points
+    /// with bodies, then so many tensors. Whoever asks for them fills them.
+    Index touches = 0, tensors = 0;
+    /// Bodies of the scene that these contacts touch, as 1 by body; empty: none.
+    std::span<const std::uint8_t> touched = {};
 };
 
 /// A contact bears a pull only while its gap is below this many inner radii of the smaller body: the rounding and
@@ -61,14 +68,16 @@ template <int d>
 struct Assembled {
     ConeProblem problem;
     std::vector<JointBlocks<d>> joints;  ///< of the scene, in its order
-    Index contacts = 0;                  ///< blocks that are contacts; those of joints follow
-    std::vector<Index> place;            ///< by body of the scene: its number in the problem, or -1
-    std::vector<Index> body;  ///< by body of the problem, but for the cell: its number in the scene
-    Index rigid = 0;          ///< bodies of the problem that are rigid; then guided ones, and the cell
-    ContactSet<d> links;      ///< where there are joints: one link per block, for the tiling; else empty
+    Index contacts = 0;                  ///< blocks that are contacts of bodies
+    Index others = 0;          ///< blocks that follow these (AssembleOptions); those of joints come last
+    std::vector<Index> place;  ///< by body of the scene: its number in the problem, or -1
+    std::vector<Index> body;   ///< by body of the problem, but for the cell: its number in the scene
+    Index rigid = 0;           ///< bodies of the problem that are rigid; then guided ones, and the cell
+    Index moving = 0;          ///< all of these; what follows is not the scene's
+    ContactSet<d> links;       ///< where there are joints: one link per block, for the tiling; else empty
 
     /// First component of the joints' impulses.
-    [[nodiscard]] Index joint_offset() const { return problem.offset[contacts]; }
+    [[nodiscard]] Index joint_offset() const { return problem.offset[contacts + others]; }
 };
 
 /// `v_free`: velocities at the end of the step without contacts, body by body.

@@ -24,12 +24,11 @@ void in_shares(int threads, std::size_t n, F&& f) {
 }  // namespace
 
 template <int d>
-void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
-            Vector& r, int threads) {
+void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem,
+            Eigen::Index joints, double h, Vector& r, int threads) {
     problem.fill_pull_impulse(r);
     if (memory.h <= 0) return;
     const double scale = h / memory.h;
-    const auto joints = r.size() - problem.offset[contacts.size()];
     if (memory.joints.size() == joints) r.tail(joints) = scale * memory.joints;
     // Both are sorted: each share of the contacts goes through its part of what is remembered.
     in_shares(threads, contacts.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
@@ -51,8 +50,8 @@ void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const Con
 }
 
 template <int d>
-void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory, std::span<const std::uint8_t> ours, int threads) {
+void remember(const ContactSet<d>& contacts, const ConeProblem& problem, Eigen::Index joints, double h,
+              const Vector& r, WarmStart<d>& memory, std::span<const std::uint8_t> ours, int threads) {
     memory.h = h;
     const bool pulled = problem.pull.size() > 0;
     const auto borne = [&](std::size_t i) {
@@ -61,7 +60,7 @@ void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double 
         if (pulled) x[0] -= problem.pull[static_cast<Eigen::Index>(i)];
         return x;
     };
-    memory.joints = r.tail(r.size() - problem.offset[contacts.size()]);
+    memory.joints = r.tail(joints);
     const auto bears = [&](std::size_t i) {
         const auto x = borne(i);
         return (ours.empty() || ours[i] != 0) &&
@@ -105,11 +104,11 @@ void stretch_springs(const ContactSet<d>& contacts, const Vector& r, ConeProblem
     }
 }
 
-#define DRYSTONE_WARM_START(d)                                                                             \
-    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, double, Vector&,   \
-                         int);                                                                             \
-    template void remember(const ContactSet<d>&, const ConeProblem&, double, const Vector&, WarmStart<d>&, \
-                           std::span<const std::uint8_t>, int);                                            \
+#define DRYSTONE_WARM_START(d)                                                                            \
+    template void recall(const WarmStart<d>&, const ContactSet<d>&, const ConeProblem&, Eigen::Index,     \
+                         double, Vector&, int);                                                           \
+    template void remember(const ContactSet<d>&, const ConeProblem&, Eigen::Index, double, const Vector&, \
+                           WarmStart<d>&, std::span<const std::uint8_t>, int);                            \
     template void stretch_springs(const ContactSet<d>&, const Vector&, ConeProblem&)
 DRYSTONE_WARM_START(2);
 DRYSTONE_WARM_START(3);

@@ -17,15 +17,16 @@ struct WarmStart {
 };
 
 /// The start for the present problem: impulses of contacts that were there before, scaled to the present step; 0 for
-/// new ones. The present pull of cohesive contacts is added.
+/// new ones. The present pull of cohesive contacts is added. `joints`: numbers at the end of r that are of joints.
 template <int d>
-void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem, double h,
-            Vector& r, int threads = 1);
+void recall(const WarmStart<d>& memory, const ContactSet<d>& contacts, const ConeProblem& problem,
+            Eigen::Index joints, double h, Vector& r, int threads = 1);
 
 /// `ours`: by contact, whether it is remembered (empty: all are).
 template <int d>
-void remember(const ContactSet<d>& contacts, const ConeProblem& problem, double h, const Vector& r,
-              WarmStart<d>& memory, std::span<const std::uint8_t> ours = {}, int threads = 1);
+void remember(const ContactSet<d>& contacts, const ConeProblem& problem, Eigen::Index joints, double h,
+              const Vector& r, WarmStart<d>& memory, std::span<const std::uint8_t> ours = {},
+              int threads = 1);
 
 /// Springs across the normal are stretched as the last step left them: by the impulses `r` that were recalled. (Those
 /// along the normal are stretched by the overlap, which is where the bodies are.)

@@ -37,6 +37,7 @@ std::vector<TableText> general_tables() {
           {"joint", 0, "tables", "", "`[[joint]]`"},
           {"lattice", 0, "tables", "", "`[[lattice]]`"},
           {"fill", 0, "tables", "", "`[[fill]]`"},
+          {"sand", 0, "table", "", "`[sand]`"},
           {"source", 0, "tables", "", "`[[source]]`"},
           {"sink", 0, "tables", "", "`[[sink]]`"},
           {"measure", 0, "tables", "", "`[[measure]]`"}}},
@@ -195,7 +196,7 @@ std::vector<TableText> outcome_tables() {
 
 std::vector<TableText> all_tables() {
     std::vector<TableText> all;
-    for (auto part : {general_tables(), tables_of_things(), outcome_tables()})
+    for (auto part : {general_tables(), tables_of_things(), tables_of_sand(), outcome_tables()})
         all.insert(all.end(), part.begin(), part.end());
     return all;
 }

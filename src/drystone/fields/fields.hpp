@@ -97,6 +97,12 @@ inline constexpr Wanted theta{"a weight above 0, at most 1", 0, true, 1};
 inline constexpr Wanted some_radii{"a number of radii from 0 to 1000", 0, false, 1000};
 inline constexpr Wanted tolerance{"a positive number, at most 0.01; 1e-4 is usual", 0, true,
                                   loosest_tolerance};
+inline constexpr Wanted friction_angle{
+    "an angle from 0 to below 90 degrees", 0, false, 90, 1e-30, 1e30, true};
+inline constexpr Wanted filling{"a part of space above 0, at most 1", 0, true, 1};
+inline constexpr Wanted stress_or_zero{"a stress in Pa, 0 or more", 0};
+inline constexpr Wanted some{"a number, 0 or more", 0};
+inline constexpr Wanted some_cells{"a part of a cell above 0, at most 1", 0, true, 1};
 inline constexpr Wanted exponents{"each from 0.2 to 1.8", 0.2, false, 1.8};
 /// Whole numbers from one to another, both of them allowed; without an end as far as they go.
 constexpr Wanted whole(double least, double most = any) { return {"", least, false, most}; }
@@ -134,6 +140,8 @@ struct TableText {
 std::span<const TableText> table_texts();
 /// Those of materials, shapes, bodies and grains.
 std::vector<TableText> tables_of_things();
+/// Those of sand.
+std::vector<TableText> tables_of_sand();
 /// The text of a table, by its path with or without indices: the longest end of it that is described, so that
 /// "body[3].shape" is "shape". nullptr if there is none.
 const TableText* find_table_text(std::string_view path);

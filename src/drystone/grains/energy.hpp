@@ -23,8 +23,8 @@ struct Momentum {
 template <int d>
 Momentum<d> momentum_of(const Scene<d>& scene);
 
-/// Work done on the free bodies in one step, J. The end energy minus the begin energy is contacts + joints + scheme, to
-/// rounding.
+/// Work done on the free bodies, and on sand, in one step, J. The end energy minus the begin energy is the sum of all
+/// but `held`, to rounding.
 struct StepWork {
     /// By contact impulses, with the mean of the velocities at begin and end: what impact and sliding take (negative),
     /// and what held bodies that move put in.
@@ -34,7 +34,10 @@ struct StepWork {
     double held = 0;  ///< the part of `contacts` that held bodies put in by their motion
     /// By the scheme itself: (1/2 - theta) h m g . (v_end - v_begin).
     double scheme = 0;
-    [[nodiscard]] double dissipated() const { return held - contacts; }
+    double stress = 0;  ///< by the stresses of sand: what its yielding takes (negative)
+    double transfer =
+        0;  ///< of motion between particles and the grid, which is finer than the grid (negative)
+    [[nodiscard]] double dissipated() const { return held - contacts - stress; }
 };
 
 }  // namespace drystone

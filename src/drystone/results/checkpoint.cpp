@@ -7,6 +7,7 @@
 #include "drystone/files/shared_file.hpp"
 #include "drystone/files/whole_file.hpp"
 #include "drystone/results/rows.hpp"
+#include "drystone/results/sand_rows.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -22,7 +23,7 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 4;
+constexpr int format_version = 5;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill
@@ -242,6 +243,7 @@ void write_content(const hdf5::Group& root, const RunState<d>& state, const Stor
     write_bodies(root.create_group("bodies"), state.bodies, rows, bodies);
     write_domain(root.create_group("domain"), state.scene.domain);
     write_warm(root.create_group("warm"), state.warm, rows, warm, torques);
+    if (state.sand != nullptr) write_sand(root.create_group("sand"), *state.sand, *state.sand_warm);
     write_state(root.create_group("progress"), state_of(state.progress));
     write_state(root.create_group("observers"), state.observers);
 }

@@ -2,7 +2,7 @@
 //
 //   bytes 0 to 511   a header in text, padded with newlines:
 //                        drystone checkpoint
-//                        version 4
+//                        version 5
 //                        program <version of drystone that wrote it>
 //                        length <bytes of the whole file>
 //                        xxh3 <128 bits in hexadecimal: of the whole file, with these 32 digits as zeros>
@@ -15,6 +15,7 @@
 //     /domain/       lower, period, tilt, rate, shear_rate
 //     /warm/         the impulses from which the next step's solve begins: key (first, second, image, feature),
 //                    impulse, torque (none, or for each), joints, h
+//     /sand/         where there is sand: its particles, and what its next solve begins with (sand_rows.hpp)
 //     /progress/     sums of the run; balance/, feed/, stop/: what the balance, sources and sinks, and the stop rule
 //                    keep
 //     /observers/    frames/, measurements/: how far they are and what they keep. Each number under its name
@@ -54,6 +55,9 @@ struct RunState {
     const WarmStart<d>& warm;
     const RunProgress& progress;
     const State& observers;  ///< what they keep, and how far their files are
+    // Of worlds with sand (on one rank).
+    const Sand<d>* sand = nullptr;
+    const SandWarmStart<d>* sand_warm = nullptr;
 };
 
 /// Which rows of a state are here where several ranks have it together: bodies in the order of their ids, the warm
@@ -79,6 +83,7 @@ template <int d>
 struct StoppedRun {
     RunPlan<d> plan;
     WarmStart<d> warm;
+    SandWarmStart<d> sand_warm = {};
     RunProgress progress;
     StateSlabs slabs;
 };

@@ -5,7 +5,9 @@
 #include "drystone/base/read_file.hpp"
 #include "drystone/fields/fields.hpp"
 #include "drystone/files/hdf5.hpp"
+#include "drystone/results/checked_read.hpp"
 #include "drystone/results/checkpoint.hpp"
+#include "drystone/results/sand_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -20,110 +22,7 @@ namespace drystone {
 
 namespace {
 
-const char* const cure = "use another copy, or run the scene again";
-
-[[noreturn]] void refuse(const hdf5::Group& group, const std::string& name, const std::string& what) {
-    fail(group.where(name), what, cure);
-}
-
-/// Which rows are read: `count` from `first` on, of `total` in the file.
-struct RowRange {
-    std::int64_t first = 0, count = 0, total = 0;
-};
-
-RowRange all_rows(std::size_t count) {
-    const auto n = static_cast<std::int64_t>(count);
-    return {0, n, n};
-}
-
-/// Our share.
-RowRange share_of(const hdf5::Ranks& ranks, std::int64_t total) {
-    const std::int64_t rank = hdf5::rank_of(ranks), count = hdf5::count_of(ranks);
-    const std::int64_t first = rank * total / count;
-    return {first, (rank + 1) * total / count - first, total};
-}
-
-/// The numbers of our rows of `columns` each.
-template <class T>
-std::vector<T> read_rows(const hdf5::Group& group, const std::string& name, const RowRange& rows,
-                         int columns) {
-    const std::int64_t size = group.size(name);
-    if (size != columns * rows.total)
-        refuse(group, name,
-               fmt::format("holds {} numbers where there should be {}", size, columns * rows.total));
-    const bool all = rows.count == rows.total;
-    if (!all && group.rows(name) != rows.total)
-        refuse(group, name,
-               fmt::format("has {} rows where there should be {}", group.rows(name), rows.total));
-    if constexpr (std::is_same_v<T, double>)
-        return all ? group.read_doubles(name) : group.read_doubles(name, rows.first, rows.count);
-    else
-        return all ? group.read_longs(name) : group.read_longs(name, rows.first, rows.count);
-}
-
-/// What cannot lie outside: places, velocities and times are those of a run that goes on (run/run_loop.hpp), masses
-/// those of a scene.
-struct Range {
-    double least = -most_number, most = most_number;
-};
-constexpr Range from_zero{0, most_number}, masses{0, most_mass};
-constexpr Range impulses{-most_mass * most_number, most_mass* most_number};
-
-std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, const RowRange& rows,
-                                int columns = 1, Range range = {}) {
-    std::vector<double> values = read_rows<double>(group, name, rows, columns);
-    for (const double x : values)
-        if (!(x >= range.least && x <= range.most))
-            refuse(group, name,
-                   fmt::format("holds {}, which is not from {:g} to {:g}", x, range.least, range.most));
-    return values;
-}
-
-std::vector<double> read_finite(const hdf5::Group& group, const std::string& name, std::size_t size,
-                                Range range = {}) {
-    return read_finite(group, name, all_rows(size), 1, range);
-}
-
-double read_finite(const hdf5::Group& group, const std::string& name, Range range = {}) {
-    return read_finite(group, name, std::size_t{1}, range)[0];
-}
-
-std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, const RowRange& rows,
-                                      int columns, std::int64_t least, std::int64_t most) {
-    std::vector<std::int64_t> values = read_rows<std::int64_t>(group, name, rows, columns);
-    for (const std::int64_t x : values)
-        if (x < least || x > most)
-            refuse(group, name, fmt::format("holds {}, which is not from {} to {}", x, least, most));
-    return values;
-}
-
-std::vector<std::int64_t> read_within(const hdf5::Group& group, const std::string& name, std::size_t size,
-                                      std::int64_t least, std::int64_t most) {
-    return read_within(group, name, all_rows(size), 1, least, most);
-}
-
-/// Numbers of steps, grains and bodies are counted on from what is read: there is room above.
-constexpr std::int64_t any_count = std::int64_t{1} << 60U;
-
-std::int64_t read_count(const hdf5::Group& group, const std::string& name) {
-    return read_within(group, name, 1, 0, any_count)[0];
-}
-
-template <int n>
-Eigen::Matrix<double, n, 1> read_vector(const hdf5::Group& group, const std::string& name) {
-    const std::vector<double> values = read_finite(group, name, std::size_t{n});
-    return Eigen::Map<const Eigen::Matrix<double, n, 1>>(values.data());
-}
-
-template <class V>
-std::vector<V> read_vectors(const hdf5::Group& group, const std::string& name, const RowRange& rows,
-                            Range range = {}) {
-    constexpr std::size_t n = V::SizeAtCompileTime;
-    const std::vector<double> values = read_finite(group, name, rows, n, range);
-    std::vector<V> vectors(values.size() / n);
-    for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = Eigen::Map<const V>(values.data() + n * i);
-    return vectors;
-}
+using namespace checked;
 
 /// Bytes, not more than would be read from a file.
 std::string read_text(const hdf5::Group& group, const std::string& name, std::uintmax_t most) {
@@ -398,7 +297,7 @@ void check_joints(const hdf5::Group& root, const Scene<d>& scene) {
 template <int d>
 StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks) {
     StoppedRun<d> run;
-    Scene<d>& scene = plan.scene;
+    Scene<d>& scene = plan.world.scene;
     hdf5::together(ranks, [&] {
         const hdf5::Group bodies = root.open_group("bodies");
         const RowRange rows = share_of(ranks, bodies.size("id"));
@@ -417,6 +316,8 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         run.progress = read_progress(root.open_group("progress"), plan.feeds);
         run.slabs.first_warm = rows.first;
         run.slabs.warm = rows.total;
+        if (plan.world.sand.cell.isZero(0)) return;
+        read_sand(root.open_group("sand"), scene.bodies.next_id, plan.world.sand, run.sand_warm);
     });
     run.slabs.ranks = ranks;
     run.plan = std::move(plan);

@@ -1,6 +1,7 @@
 #include "drystone/results/frame_file.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/continuum/rows.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/files/shared_file.hpp"
 #include "drystone/files/whole_file.hpp"
@@ -297,6 +298,19 @@ void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, Fr
 }
 
 template <int d>
+void copy_sand(const Sand<d>& sand, const SandMemory<d>* memory, FrameState<d>& out) {
+    const Particles<d>& p = sand.particles;
+    out.sand.id = p.id;
+    out.sand.volume = p.volume;
+    out.sand.position = p.position;
+    out.sand.velocity = p.velocity;
+    out.sand.pressure.assign(p.id.size(), 0.0F);
+    if (memory == nullptr) return;
+    for (std::size_t i = 0; i < p.id.size(); ++i)
+        out.sand.pressure[i] = static_cast<float>(pressure_at(*memory, p.position[i]));
+}
+
+template <int d>
 void copy_frame(const Scene<d>& scene, Slices<d> slices, double h, FrameState<d>& out) {
     out.bodies = std::move(slices.bodies);
     begin_frame(scene, h, out);
@@ -376,6 +390,38 @@ void write_forces(const std::filesystem::path& path, const FrameState<d>& state,
 }
 
 template <int d>
+void write_sand_frame(const std::filesystem::path& path, const FrameState<d>& state) {
+    const auto& sand = state.sand;
+    VtkGrid grid;
+    std::vector<float> speed, velocity;
+    for (std::size_t i = 0; i < sand.id.size(); ++i) {
+        append<d>(grid.points, sand.position[i]);
+        grid.connectivity.push_back(static_cast<int>(i));
+        grid.end_cell(VtkCell::vertex);
+        speed.push_back(static_cast<float>(sand.velocity[i].norm()));
+        append<d>(velocity, sand.velocity[i]);
+    }
+    grid.fields.push_back({"id", 0, sand.id});
+    grid.fields.push_back({"speed", 0, std::move(speed)});
+    grid.fields.push_back({"velocity", 3, std::move(velocity)});
+    grid.fields.push_back({"pressure", 0, sand.pressure});
+    const hdf5::Ranks alone;
+    shorten(alone, grid);
+    const VtkSlabs places = vtk_slabs(alone, grid);
+    write_whole(path, alone, [&](const hdf5::Group& root) {
+        write_vtk_grid(root, grid, places, state.time);
+        root.write_int("dimension", d);
+        root.write_double("time", state.time);
+        const hdf5::Group particles = root.create_group("particles");
+        const hdf5::Slab rows = hdf5::slab_of(alone, static_cast<std::int64_t>(sand.id.size()));
+        particles.write_rows("id", std::span<const std::int64_t>(sand.id), 0, rows);
+        particles.write_rows("volume", std::span<const double>(sand.volume), 0, rows);
+        particles.write_rows("position", flat(sand.position), d, rows);
+        particles.write_rows("velocity", flat(sand.velocity), d, rows);
+    });
+}
+
+template <int d>
 void write_frame(const std::filesystem::path& path, const Scene<d>& scene, const StepMemory<d>* memory,
                  double h) {
     FrameState<d> state;
@@ -387,6 +433,8 @@ void write_frame(const std::filesystem::path& path, const Scene<d>& scene, const
 #define DRYSTONE_FRAMES(d)                                                                                  \
     template void copy_frame(const Scene<d>&, const StepMemory<d>*, double, FrameState<d>&, const Vector*); \
     template void copy_frame(const Scene<d>&, Slices<d>, double, FrameState<d>&);                           \
+    template void copy_sand(const Sand<d>&, const SandMemory<d>*, FrameState<d>&);                          \
+    template void write_sand_frame(const std::filesystem::path&, const FrameState<d>&);                     \
     template class FrameSurfaces<d>;                                                                        \
     template void write_grains(const std::filesystem::path&, const FrameState<d>&, FrameSurfaces<d>&,       \
                                const FrameSlabs&);                                                          \

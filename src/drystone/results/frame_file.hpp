@@ -25,6 +25,9 @@
 // force (N), force_vector (N, on the first body), normal_force (N), gap (m). A line ends at the contact where the other
 // body is held or is touched across a period.
 //
+// sand_000012.hdf: where there is sand. /VTKHDF/ has a vertex per particle, with the fields id, speed (m/s), velocity
+// (m/s), pressure (Pa); beside it /particles/ id, volume, position, velocity, as the run has them.
+//
 // Several ranks write a frame together, each the bodies and contacts that it has; rows are in the order of ranks. The
 // content is the same for any number of ranks that have the same bodies and contacts one after another.
 //
@@ -35,6 +38,7 @@
 
 #include "drystone/results/vtkhdf.hpp"
 #include "drystone/world/slices.hpp"
+#include "drystone/world/world.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -53,12 +57,21 @@ struct FrameState {
     /// shared by frames: shapes are added to a scene, never changed; the same on all ranks
     std::shared_ptr<const std::vector<Shape<d>>> shapes;
     std::vector<PlacedContact<d>> contacts;  ///< that carry an impulse or overlap
+    struct SandParticles {
+        std::vector<GlobalId> id;
+        std::vector<double> volume;
+        std::vector<Vec<d>> position, velocity;
+        std::vector<float> pressure;
+    } sand;  ///< empty where there is none
 };
 
 /// Copies a scene. `memory`: of the last step, of length `h`; nullptr before the first. Reuses the room that `out` has.
 template <int d>
 void copy_frame(const Scene<d>& scene, const StepMemory<d>* memory, double h, FrameState<d>& out,
                 const Vector* impulses = nullptr);
+/// And its sand: `memory` is of the last step, or nullptr before the first.
+template <int d>
+void copy_sand(const Sand<d>& sand, const SandMemory<d>* memory, FrameState<d>& out);
 /// Likewise from its slices, contacts among them: the rows of this rank.
 template <int d>
 void copy_frame(const Scene<d>& scene, Slices<d> slices, double h, FrameState<d>& out);
@@ -89,6 +102,9 @@ void write_grains(const std::filesystem::path& path, const FrameState<d>& state,
 template <int d>
 void write_forces(const std::filesystem::path& path, const FrameState<d>& state,
                   const FrameSlabs& slabs = {});
+/// On one rank.
+template <int d>
+void write_sand_frame(const std::filesystem::path& path, const FrameState<d>& state);
 
 /// The file of the bodies, at once. `memory`: of the last step, of length `h`; nullptr before the first.
 template <int d>

@@ -40,6 +40,7 @@ void write_series_file(const std::filesystem::path& path,
 }  // namespace
 
 std::string grains_file_name(std::int64_t number) { return fmt::format("grains_{:06}.hdf", number); }
+std::string sand_file_name(std::int64_t number) { return fmt::format("sand_{:06}.hdf", number); }
 std::string forces_file_name(std::int64_t number) { return fmt::format("forces_{:06}.hdf", number); }
 
 template <int d>
@@ -156,6 +157,10 @@ template <int d>
 void FrameWriter<d>::write_one(const FrameState<d>& state, std::int64_t number) {
     write_grains(folder_ / grains_file_name(number), state, surfaces_, {ranks_});
     write_forces(folder_ / forces_file_name(number), state, {ranks_});
+    if (!state.sand.id.empty()) {
+        write_sand_frame(folder_ / sand_file_name(number), state);
+        has_sand_ = true;
+    }
     hdf5::together(ranks_, [&] {
         if (hdf5::rank_of(ranks_) != 0) return;
         times_.emplace_back(number, state.time);
@@ -167,6 +172,7 @@ template <int d>
 void FrameWriter<d>::write_series() const {
     write_series_file(folder_ / "grains.hdf.series", times_, grains_file_name);
     write_series_file(folder_ / "forces.hdf.series", times_, forces_file_name);
+    if (has_sand_) write_series_file(folder_ / "sand.hdf.series", times_, sand_file_name);
 }
 
 template class FrameWriter<2>;

@@ -11,15 +11,17 @@
 
 namespace drystone {
 
-/// "grains_000012.hdf", "forces_000012.hdf".
+/// "grains_000012.hdf", "forces_000012.hdf", "sand_000012.hdf".
 std::string grains_file_name(std::int64_t number);
 std::string forces_file_name(std::int64_t number);
+std::string sand_file_name(std::int64_t number);
 /// Regular expression (ECMAScript) of all names that a FrameWriter makes: what an earlier run left behind.
 inline constexpr const char* frame_file_pattern =
-    R"((grains|forces)(_[0-9]{6,}\.hdf|\.hdf\.series)(\.part)?)";
+    R"((grains|forces|sand)(_[0-9]{6,}\.hdf|\.hdf\.series)(\.part)?)";
 
-/// Writes grains_NNNNNN.hdf and forces_NNNNNN.hdf, and grains.hdf.series and forces.hdf.series, which tell ParaView
-/// their times. One thread writes; at most one frame waits for it, and the run waits where that is not enough.
+/// Writes grains_NNNNNN.hdf and forces_NNNNNN.hdf, where there is sand sand_NNNNNN.hdf, and grains.hdf.series,
+/// forces.hdf.series and sand.hdf.series, which tell ParaView their times. One thread writes; at most one frame waits
+/// for it, and the run waits where that is not enough.
 ///
 /// Several ranks write their frames together, at once and by the thread that calls (MPI is not called from another):
 /// the constructor, write() and finish() are collective then. What goes wrong on one rank is thrown on all by the same
@@ -39,6 +41,9 @@ public:
     /// wrong with an earlier frame (the message names the file), in which case this one is not written.
     void write(const Scene<d>& scene, const StepMemory<d>* memory, double h,
                const Vector* impulses = nullptr);
+    /// The same with sand, which goes into the next frame that is written of a scene: before it. `memory`: of the last
+    /// step.
+    void add(const Sand<d>& sand, const SandMemory<d>* memory) { copy_sand(sand, memory, spare_); }
     /// Likewise, of a state that is ready; it is copied where the frame is not written at once.
     void write(const FrameState<d>& state);
     /// Waits until all frames are on the disk, and throws what went wrong.
@@ -72,6 +77,7 @@ private:
     // Of the thread alone, or of the caller while the thread rests.
     FrameSurfaces<d> surfaces_;
     std::vector<std::pair<std::int64_t, double>> times_;  // number, s
+    bool has_sand_ = false;
     std::thread thread_;
 };
 

@@ -118,7 +118,7 @@ RunFolder<d>::RunFolder(fs::path folder, const Run<d>& run, FolderOptions option
       share_(share),
       ranks_(share != nullptr ? hdf5::Ranks{share->communicator()} : hdf5::Ranks{}),
       measurements_(folder_, run.plan.output, run.plan.measures, names_of(run.plan.feeds.sinks),
-                    names_of(run.plan.scene.joints)),
+                    names_of(run.plan.world.scene.joints)),
       frames_{{run.plan.output.frames_every}},
       elastic_limit_(run.plan.output.elastic_limit && !run.plan.options.step.elastic_limit),
       checkpoints_{options_.checkpoint_every.value_or(run.plan.output.checkpoints_every)},
@@ -202,7 +202,7 @@ void RunFolder<d>::resume(const Run<d>& run) {
         }
     });
     if (wants_frames()) writer_.emplace(folder_, frames_.number, ranks_);
-    checkpoints_.reached(run.plan.scene.time, 0);
+    checkpoints_.reached(run.plan.world.scene.time, 0);
 }
 
 template <int d>
@@ -217,7 +217,7 @@ void RunFolder<d>::after_step(const Run<d>& run, const StepRecord& record) {
 /// record.
 template <int d>
 void RunFolder<d>::measure(const Run<d>& run, const StepRecord& record) {
-    const Scene<d>& scene = run.plan.scene;
+    const Scene<d>& scene = run.plan.world.scene;
     const bool first = hdf5::rank_of(ranks_) == 0;
     if (share_ == nullptr || hdf5::all_of(ranks_, !first || !measurements_.looks_at_scene(record))) {
         on_first([&] { measurements_.add(record, scene, run.memory, run.progress); });
@@ -260,11 +260,14 @@ State RunFolder<d>::state() {
 
 template <int d>
 void RunFolder<d>::save_checkpoint(const Run<d>& run, const State& observers) {
-    const Scene<d>& scene = run.plan.scene;
+    const Scene<d>& scene = run.plan.world.scene;
     const auto write = [&](const Bodies<d>& bodies, const WarmStart<d>& warm, const StateSlabs& slabs) {
-        write_checkpoint<d>(checkpoint(),
-                            {run.files, run.overrides, scene, bodies, warm, run.progress, observers},
-                            options_.program, slabs);
+        RunState<d> state{run.files, run.overrides, scene, bodies, warm, run.progress, observers};
+        if (!run.plan.world.sand.cell.isZero(0)) {
+            state.sand = &run.plan.world.sand;
+            state.sand_warm = &run.memory.sand.warm;
+        }
+        write_checkpoint<d>(checkpoint(), state, options_.program, slabs);
     };
     if (share_ == nullptr) {
         write(scene.bodies, run.memory.warm, {});
@@ -287,16 +290,18 @@ fs::path RunFolder<d>::save_problem(const Run<d>& run) const {
     saved.guesses = {Delassus(saved.problem).complete(run.memory.start), run.memory.solution};
     saved.title = run.plan.title;
     saved.description = fmt::format("step {} of the scene {}, at time {} s", number,
-                                    run.files.scene.filename().string(), run.plan.scene.time);
+                                    run.files.scene.filename().string(), run.plan.world.scene.time);
     write_problem(file, saved);
     return file;
 }
 
 template <int d>
 void RunFolder<d>::write_next_frame(const Run<d>& run, bool after_step) {
-    const Scene<d>& scene = run.plan.scene;
+    const Scene<d>& scene = run.plan.world.scene;
     const StepMemory<d>* memory = after_step ? &run.memory : nullptr;
     const double h = after_step ? frames_.last_h : 0;
+    if (share_ == nullptr && !run.plan.world.sand.empty())
+        writer_->add(run.plan.world.sand, after_step ? &run.memory.sand : nullptr);
     if (share_ != nullptr) {
         copy_frame(scene, share_->slice(scene, memory, {.contacts = true}), h, sliced_);
         writer_->write(sliced_);

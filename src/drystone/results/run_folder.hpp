@@ -36,11 +36,11 @@ struct Run {
     SceneFiles files;
     RunOverrides overrides;  ///< already in the plan
     RunPlan<d> plan;
-    StepMemory<d> memory = {};
+    WorldMemory<d> memory = {};
     RunProgress progress = {};
     std::optional<State> observers = {};  ///< what they kept when it was stopped; none: a new run
 
-    [[nodiscard]] bool at_end() const { return progress.at_end(plan.options, plan.scene.time); }
+    [[nodiscard]] bool at_end() const { return progress.at_end(plan.options, plan.world.scene.time); }
 };
 
 struct FolderOptions {

@@ -6,7 +6,8 @@ template <int d>
 bool sit(Run<d>& run, RunFolder<d>* folder, const Onlooker& onlooker, Share<d>* share) {
     RunPlan<d>& plan = run.plan;
     const hdf5::Ranks ranks = share != nullptr ? hdf5::Ranks{share->communicator()} : hdf5::Ranks{};
-    if (!run.progress.balance.begun) run.progress.balance.start(energy_now(plan.scene, share));
+    if (!run.progress.balance.begun)
+        run.progress.balance.start(energy_now(plan.world.scene, share, &plan.world.sand));
     if (folder != nullptr) folder->begin(run);
     if (onlooker.begun) onlooker.begun();
     bool stopped = false;
@@ -25,7 +26,7 @@ bool sit(Run<d>& run, RunFolder<d>* folder, const Onlooker& onlooker, Share<d>* 
         return !stopped;
     };
     if (!run.at_end())
-        simulate<d>(plan.scene, plan.options, plan.feeds, run.memory, run.progress, look, share);
+        simulate<d>(plan.world, plan.options, plan.feeds, run.memory, run.progress, look, share);
     if (folder != nullptr) {
         if (stopped) {
             folder->save_checkpoint(run);

@@ -24,7 +24,7 @@
 namespace drystone {
 
 /// Numbers of VTK's cell types.
-enum class VtkCell : std::uint8_t { line = 3, triangle_strip = 6, polygon = 7 };
+enum class VtkCell : std::uint8_t { vertex = 1, line = 3, triangle_strip = 6, polygon = 7 };
 
 /// 32 bits everywhere: half the bytes, and pictures need no more.
 struct VtkGrid {

@@ -1,5 +1,6 @@
 #include "drystone/run/balance.hpp"
 
+#include "drystone/continuum/motion.hpp"
 #include "drystone/run/simulate.hpp"
 #include "drystone/world/share.hpp"
 
@@ -18,13 +19,15 @@ void EnergyBalance::start(const Energy& energy) {
 void EnergyBalance::add(const StepRecord& record) {
     end = record.energy;
     largest_kinetic = std::max(largest_kinetic, record.energy.kinetic);
-    gross_work +=
-        std::abs(record.work.contacts) + std::abs(record.work.joints) + std::abs(record.work.scheme);
+    gross_work += std::abs(record.work.contacts) + std::abs(record.work.joints) +
+                  std::abs(record.work.scheme) + std::abs(record.work.stress) +
+                  std::abs(record.work.transfer);
 }
 
 double EnergyBalance::error(const RunSummary& summary, double fall) const {
     const double nowhere = end.total() - begin.total() - summary.work.contacts - summary.work.joints -
-                           summary.work.scheme - summary.fed_energy;
+                           summary.work.scheme - summary.work.stress - summary.work.transfer -
+                           summary.fed_energy;
     const double rounding =
         8 * std::numeric_limits<double>::epsilon() * (std::abs(begin.total()) + std::abs(end.total()));
     const double scale =
@@ -33,8 +36,14 @@ double EnergyBalance::error(const RunSummary& summary, double fall) const {
 }
 
 template <int d>
-Energy energy_now(const Scene<d>& scene, const Share<d>* share) {
-    if (!share) return energy_of(scene);
+Energy energy_now(const Scene<d>& scene, const Share<d>* share, const Sand<d>* sand) {
+    if (!share) {
+        Energy energy = energy_of(scene);
+        if (sand == nullptr) return energy;
+        ExactSum kinetic, potential;
+        account(scene, *sand, kinetic, potential);
+        return {energy.kinetic + kinetic.value(), energy.potential + potential.value()};
+    }
     StepSums sums;
     account_after(scene, {share->counted_bodies(scene), {}}, sums);
     share->sum(sums.sums);
@@ -42,20 +51,22 @@ Energy energy_now(const Scene<d>& scene, const Share<d>* share) {
 }
 
 template <int d>
-double energy_of_a_fall(const Scene<d>& scene, double h, const Share<d>* share) {
+double energy_of_a_fall(const World<d>& world, double h, const Share<d>* share) {
+    const Scene<d>& scene = world.scene;
     const std::vector<std::uint8_t> here = share ? share->counted_bodies(scene) : std::vector<std::uint8_t>();
     const Counted counted{here, {}};
     ExactSum mass;
     for (Index i = 0; i < scene.bodies.count(); ++i)
         if (scene.bodies.is_free(i) && counted.body(i)) mass.add(scene.bodies.mass[i]);
     if (share) share->sum({&mass, 1});
+    for (Index i = 0; i < world.sand.particles.count(); ++i) mass.add(world.sand.mass(i));
     const double speed = scene.gravity.norm() * h;
     return 0.5 * mass.value() * speed * speed;
 }
 
-template Energy energy_now(const Scene<2>&, const Share<2>*);
-template Energy energy_now(const Scene<3>&, const Share<3>*);
-template double energy_of_a_fall(const Scene<2>&, double, const Share<2>*);
-template double energy_of_a_fall(const Scene<3>&, double, const Share<3>*);
+template Energy energy_now(const Scene<2>&, const Share<2>*, const Sand<2>*);
+template Energy energy_now(const Scene<3>&, const Share<3>*, const Sand<3>*);
+template double energy_of_a_fall(const World<2>&, double, const Share<2>*);
+template double energy_of_a_fall(const World<3>&, double, const Share<3>*);
 
 }  // namespace drystone

@@ -24,13 +24,14 @@ struct EnergyBalance {
     [[nodiscard]] double error(const RunSummary& summary, double fall) const;
 };
 
-/// Of all bodies, now. Collective.
+/// Of all bodies, and of sand where there is some, now. Collective.
 template <int d>
-Energy energy_now(const Scene<d>& scene, const Share<d>* share);
+Energy energy_now(const Scene<d>& scene, const Share<d>* share, const Sand<d>* sand = nullptr);
 
-/// What gravity gives to all free bodies in a step of length h in which nothing holds them, J. Collective.
+/// What gravity gives to all free bodies, and to sand, in a step of length h in which nothing holds them, J.
+/// Collective.
 template <int d>
-double energy_of_a_fall(const Scene<d>& scene, double h, const Share<d>* share);
+double energy_of_a_fall(const World<d>& world, double h, const Share<d>* share);
 
 template <class Self, class F>
 requires std::same_as<std::remove_const_t<Self>, EnergyBalance>

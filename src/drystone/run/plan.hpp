@@ -30,7 +30,7 @@ struct SceneNames {
 template <int d>
 struct RunPlan {
     std::string title;
-    Scene<d> scene;
+    World<d> world;
     Feeds<d> feeds;
     RunOptions options;
     std::string solver = "auto";  ///< the name of options.step.solve.solver

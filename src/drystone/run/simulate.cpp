@@ -90,6 +90,8 @@ void RunSummary::add(const StepRecord& record) {
     work.joints += record.work.joints;
     work.held += record.work.held;
     work.scheme += record.work.scheme;
+    work.stress += record.work.stress;
+    work.transfer += record.work.transfer;
     seconds.free += record.seconds.free;
     seconds.detect += record.seconds.detect;
     seconds.assemble += record.seconds.assemble;
@@ -122,14 +124,16 @@ void recall(const State& state, RunProgress& progress) {
 
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
-              RunProgress& progress, const Observer<d>& observe, Share<d>* share) {
+              RunProgress& progress, const Observer<d>& observe, Share<d>* share, SandPart<d> sand) {
     const bool adapts = options.step.displacement > 0;
+    if (share && sand)
+        fail("sand", "it does not run on several ranks yet", "run on one, with as many threads as you like");
     const bool stops = options.stop.kinetic_below || options.stop.window;
     StepOptions stepping = options.step;
     stepping.account = stepping.account || stops;  // the rule looks at energies
     if (share) share->begin(scene, stepping);
     progress.stopped = StopReason::none;
-    if (!progress.balance.begun) progress.balance.start(energy_now(scene, share));
+    if (!progress.balance.begun) progress.balance.start(energy_now(scene, share, sand.sand));
     while (!options.reached_end(scene.time, progress.summary.steps)) {
         const double begin = scene.time;
         if (!feeds.empty()) {
@@ -137,7 +141,7 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
             if (adapts && share) stepping.h = share->least(stepping.h);
             feed_before(scene, feeds, stepping.h, memory, progress, share);
         }
-        const StepRecord record = step(scene, stepping, memory, share);
+        const StepRecord record = step(scene, stepping, memory, share, sand);
         check_step(record, options, begin, progress.summary.steps + 1);
         // Grains that came fast may have made the step shorter than it was when they came.
         if (!feeds.empty() && record.h < stepping.h)
@@ -153,8 +157,8 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
 }
 
 template void simulate(Scene<2>&, const RunOptions&, const Feeds<2>&, StepMemory<2>&, RunProgress&,
-                       const Observer<2>&, Share<2>*);
+                       const Observer<2>&, Share<2>*, SandPart<2>);
 template void simulate(Scene<3>&, const RunOptions&, const Feeds<3>&, StepMemory<3>&, RunProgress&,
-                       const Observer<3>&, Share<3>*);
+                       const Observer<3>&, Share<3>*, SandPart<3>);
 
 }  // namespace drystone

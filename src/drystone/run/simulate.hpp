@@ -77,6 +77,8 @@ void each_number(Self& s, F&& f) {
     f("work/joints", s.work.joints);
     f("work/held", s.work.held);
     f("work/scheme", s.work.scheme);
+    f("work/stress", s.work.stress);
+    f("work/transfer", s.work.transfer);
     f("fed_energy", s.fed_energy);
 }
 
@@ -107,7 +109,13 @@ using Observer = std::function<bool(const Scene<d>&, const StepMemory<d>&, const
 /// yet, or the part of this rank.
 template <int d>
 void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds, StepMemory<d>& memory,
-              RunProgress& progress, const Observer<d>& observe = {}, Share<d>* share = nullptr);
+              RunProgress& progress, const Observer<d>& observe = {}, Share<d>* share = nullptr,
+              SandPart<d> sand = {});
+template <int d>
+void simulate(World<d>& world, const RunOptions& options, const Feeds<d>& feeds, WorldMemory<d>& memory,
+              RunProgress& progress, const Observer<d>& observe = {}, Share<d>* share = nullptr) {
+    simulate<d>(world.scene, options, feeds, memory, progress, observe, share, sand_of(world, memory));
+}
 
 /// The same from a fresh start, without feeds.
 template <int d>

@@ -77,14 +77,14 @@ Spin<3> read_spin(const Table& table, Vec<3> /*space*/) {
 
 template <int d>
 GlobalId next_id(const SceneReader<d>& reader) {
-    return reader.plan.scene.bodies.next_id;
+    return reader.plan.world.scene.bodies.next_id;
 }
 
 /// Adds the body; what the scene refuses becomes a fault of the table. False then.
 template <int d>
 bool add(SceneReader<d>& reader, const Table& table, const BodyPlan<d>& body) {
     try {
-        reader.plan.scene.add_body(body);
+        reader.plan.world.scene.add_body(body);
         return true;
     } catch (const Error& error) {
         table.fault("", error.what());
@@ -106,10 +106,10 @@ void name_next(SceneReader<d>& reader, const Table& table) {
 template <int d>
 bool add(SceneReader<d>& reader, const Table& table, BodyPlan<d> body, std::optional<Drive<d>> drive) {
     if (drive) {
-        drive->body = reader.plan.scene.bodies.next_id;
+        drive->body = reader.plan.world.scene.bodies.next_id;
         if (drive->guide) body.motion = Motion::guided;
         if (!table.has("motion")) drive->spin = body.spin;
-        reader.plan.scene.drives.push_back(std::move(*drive));
+        reader.plan.world.scene.drives.push_back(std::move(*drive));
     }
     return add(reader, table, body);
 }
@@ -150,7 +150,7 @@ void read_body(SceneReader<d>& reader, const Table& table) {
 /// The scene's one half-space.
 template <int d>
 Index half_space(SceneReader<d>& reader) {
-    auto& scene = reader.plan.scene;
+    auto& scene = reader.plan.world.scene;
     for (std::size_t k = 0; k < scene.shapes.size(); ++k) {
         if (std::holds_alternative<HalfSpace<d>>(scene.shapes[k])) return static_cast<Index>(k);
     }
@@ -231,7 +231,7 @@ void read_box(SceneReader<d>& reader, const Table& table) {
     const auto lower = table.template vector<d>("lower");
     const auto upper = table.template vector<d>("upper");
     const auto material = read_material_field(reader, table);
-    const auto sides = read_sides<d>(table, reader.plan.scene.domain);
+    const auto sides = read_sides<d>(table, reader.plan.world.scene.domain);
     table.finish();
     if (lower && upper && !(lower->array() < upper->array()).all())
         table.fault("upper", "is not above 'lower' in every direction",

@@ -223,8 +223,8 @@ bool has_room(const SceneReader<d>& reader, const Table& table, const Region<d>&
         table.fault("region", "has no end", "give finite corners");
         return false;
     }
-    const double radius = largest_radius(reader.plan.scene, recipe);
-    const double room = widest_ball<d>(without_periodic_sides<d>(region, reader.plan.scene.domain));
+    const double radius = largest_radius(reader.plan.world.scene, recipe);
+    const double room = widest_ball<d>(without_periodic_sides<d>(region, reader.plan.world.scene.domain));
     if (room >= radius) return true;
     table.fault("region",
                 fmt::format("has no room for a grain of radius {:.4g} m: a ball in it has at most {:.4g} m",
@@ -249,7 +249,7 @@ void read_fill(SceneReader<d>& reader, const Table& table) {
     FillTarget target = fraction ? FillTarget(FillFraction{*fraction}) : FillTarget(FillCount{*count});
     note_origin(reader, table);
     try {
-        fill(reader.plan.scene, *region, *recipe, target, Random(reader.seed));
+        fill(reader.plan.world.scene, *region, *recipe, target, Random(reader.seed));
     } catch (const Error& error) {
         table.fault("", error.what());
     }

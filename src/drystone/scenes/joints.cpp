@@ -40,7 +40,7 @@ void read_joined(const SceneReader<d>& reader, const Table& table, Joint<d>& joi
 /// Points, axes and lengths as they are now, in the axes of the bodies.
 template <int d>
 void read_places(const SceneReader<d>& reader, const Table& table, Joint<d>& joint) {
-    const Scene<d>& scene = reader.plan.scene;
+    const Scene<d>& scene = reader.plan.world.scene;
     const Bodies<d>& bodies = scene.bodies;
     const Index a = bodies.index_of(joint.a), b = joint.b ? bodies.index_of(*joint.b) : -1;
     const Mat<d> R_a = matrix(bodies.rotation[a]);
@@ -113,7 +113,7 @@ void read_joints(SceneReader<d>& reader, const Table& root) {
         const std::size_t before = table.faults();
         Joint<d> joint;
         joint.name =
-            table.text("name").value_or(fmt::format("joint {}", reader.plan.scene.joints.size() + 1));
+            table.text("name").value_or(fmt::format("joint {}", reader.plan.world.scene.joints.size() + 1));
         if (!taken.insert(joint.name).second)
             table.fault("name", fmt::format("\"{}\" is taken by another joint", joint.name),
                         "give each a name of its own: it stands over its columns");
@@ -124,16 +124,16 @@ void read_joints(SceneReader<d>& reader, const Table& root) {
         read_axial(table, joint);
         // Where there are no bodies at all, there are no axes to read places in; that the bodies are missing has been
         // said.
-        if (reader.plan.scene.bodies.index_of(joint.a) < 0) continue;
+        if (reader.plan.world.scene.bodies.index_of(joint.a) < 0) continue;
         read_places(reader, table, joint);
         if (table.faults() == before) {
-            const Bodies<d>& bodies = reader.plan.scene.bodies;
+            const Bodies<d>& bodies = reader.plan.world.scene.bodies;
             const Index a = bodies.index_of(joint.a), b = joint.b ? bodies.index_of(*joint.b) : -1;
             if (!bodies.yields(a) && (b < 0 || !bodies.yields(b)))
                 table.fault("bodies", "joins what cannot move", "let one of the bodies move freely");
         }
         table.finish();
-        if (table.faults() == before) reader.plan.scene.joints.push_back(std::move(joint));
+        if (table.faults() == before) reader.plan.world.scene.joints.push_back(std::move(joint));
     }
 }
 

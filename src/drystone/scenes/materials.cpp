@@ -38,7 +38,7 @@ std::vector<std::string> names_of(const Materials& materials) {
 template <int d>
 std::optional<Index> find_material(const SceneReader<d>& reader, const Table& table, std::string_view key,
                                    const std::string& name) {
-    const Materials& materials = reader.plan.scene.materials;
+    const Materials& materials = reader.plan.world.scene.materials;
     const Index found = materials.find(name);
     if (found >= 0) return found;
     const auto& faulty = reader.faulty_materials;
@@ -50,7 +50,7 @@ std::optional<Index> find_material(const SceneReader<d>& reader, const Table& ta
 
 template <int d>
 void read_pair(SceneReader<d>& reader, const Table& table, bool inelastic) {
-    Materials& materials = reader.plan.scene.materials;
+    Materials& materials = reader.plan.world.scene.materials;
     const std::size_t before = table.faults();
     table.need("materials", "two names of materials");
     const auto names = table.texts("materials");
@@ -72,7 +72,7 @@ void read_pair(SceneReader<d>& reader, const Table& table, bool inelastic) {
 
 template <int d>
 void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
-    Materials& materials = reader.plan.scene.materials;
+    Materials& materials = reader.plan.world.scene.materials;
     const std::vector<Table> tables = root.tables("material");
     // There is a law for each two of them.
     if (constexpr std::size_t most = 1000; tables.size() > most) {
@@ -106,7 +106,7 @@ void read_materials(SceneReader<d>& reader, const Table& root, bool inelastic) {
 
 template <int d>
 std::optional<Index> read_material_field(SceneReader<d>& reader, const Table& table) {
-    const Materials& materials = reader.plan.scene.materials;
+    const Materials& materials = reader.plan.world.scene.materials;
     if (table.has("material")) {
         const auto name = table.text("material");
         if (!name) return std::nullopt;

@@ -56,13 +56,13 @@ bool same_file(const std::string& a, const std::string& b) {
 
 template <int d>
 void check_measure(const Table& table, const MeasureTable<d>& measure, const RunPlan<d>& plan) {
-    const bool has_volume = table.has("region") || (plan.scene.domain.period.array() > 0).all();
+    const bool has_volume = table.has("region") || (plan.world.scene.domain.period.array() > 0).all();
     for (const Quantity quantity : measure.what) {
         const MeasureKind<d>& row = measure_of<d>(quantity);
         if (row.needs_volume && !has_volume)
             table.fault("region", fmt::format("is missing, and \"{}\" is a mean over a volume", row.name),
                         "give a region, or a domain that is periodic in all directions");
-        if (quantity == Quantity::joint && plan.scene.joints.empty())
+        if (quantity == Quantity::joint && plan.world.scene.joints.empty())
             table.fault("what", "\"joint\" tells the forces of joints, and there is none",
                         "add a [[joint]] or leave it out");
         if (quantity == Quantity::discharge && plan.feeds.sinks.empty())

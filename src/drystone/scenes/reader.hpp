@@ -96,6 +96,11 @@ void read_feeds(SceneReader<d>& reader, const Table& root);
 /// [stop]
 void read_stop(const Table& root, StopRule& rule);
 
+// sand.cpp
+/// [sand]; after the materials, the scheme and the domain.
+template <int d>
+void read_sand(SceneReader<d>& reader, const Table& root);
+
 // output.cpp
 /// [output]
 void read_output(const Table& root, OutputPlan& output);
@@ -107,7 +112,7 @@ void read_measures(SceneReader<d>& reader, const Table& root);
 /// Notes that the bodies that follow are made from this table.
 template <int d>
 void note_origin(SceneReader<d>& reader, const Table& table) {
-    reader.plan.names.origins.push_back({reader.plan.scene.bodies.next_id, table.line(), table.path()});
+    reader.plan.names.origins.push_back({reader.plan.world.scene.bodies.next_id, table.line(), table.path()});
 }
 /// The box, walls, bodies, rings, lattices and fills, in this order, which is that of their ids.
 template <int d>

@@ -45,7 +45,7 @@ void read_ring(SceneReader<2>& reader, const Table& table) {
     RunPlan<2>& plan = reader.plan;
     const auto block = ring_block(*radius, thickness.value_or(0.1 * *radius), segments);
     BodyPlan<2> body;
-    body.shape = plan.scene.add_shape(block.shape);
+    body.shape = plan.world.scene.add_shape(block.shape);
     plan.names.shapes.push_back(name.value_or("ring"));
     body.material = *material;
     body.motion = Motion::held;
@@ -53,10 +53,10 @@ void read_ring(SceneReader<2>& reader, const Table& table) {
         const Rotation<2> turned{2 * std::numbers::pi * k / segments};
         body.pose.position = *centre + matrix(turned) * block.pose.position;
         body.pose.rotation = {turned.angle + block.pose.rotation.angle};
-        const Index index = plan.scene.add_body(body);
+        const Index index = plan.world.scene.add_body(body);
         if (!drive) continue;
-        drive->body = plan.scene.bodies.id[index];
-        plan.scene.drives.push_back(*drive);
+        drive->body = plan.world.scene.bodies.id[index];
+        plan.world.scene.drives.push_back(*drive);
     }
 }
 

@@ -171,8 +171,8 @@ struct MaterialUse {
     std::vector<Index> all, free;
 
     explicit MaterialUse(const RunPlan<d>& plan)
-        : all(static_cast<std::size_t>(plan.scene.materials.count())), free(all) {
-        const Bodies<d>& bodies = plan.scene.bodies;
+        : all(static_cast<std::size_t>(plan.world.scene.materials.count())), free(all) {
+        const Bodies<d>& bodies = plan.world.scene.bodies;
         for (Index i = 0; i < bodies.count(); ++i) {
             ++all[bodies.material[i]];
             if (bodies.is_free(i)) ++free[bodies.material[i]];
@@ -195,7 +195,7 @@ struct MaterialUse {
 template <int d>
 void check_elastic_limit(const Table& root, const RunPlan<d>& plan) {
     if (d == 2 || !(plan.options.step.elastic_limit || plan.output.elastic_limit)) return;
-    const Materials& materials = plan.scene.materials;
+    const Materials& materials = plan.world.scene.materials;
     const MaterialUse<d> use(plan);
     std::string hooke, hertz;  // the first pair of each
     for (Index a = 0; a < materials.count(); ++a) {
@@ -236,27 +236,28 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     reader.place = place;
     RunPlan<d>& plan = reader.plan;
     plan.title = root.text("title").value_or(files.scene.stem().string());
-    read_gravity(plan.scene, root);
+    read_gravity(plan.world.scene, root);
     reader.seed = static_cast<std::uint64_t>(root.integer_or("seed", 1));
     read_time(root, plan.options);
     read_scheme(root, plan.options.step);
     read_solver(root, plan.options.step, plan.solver);
-    read_domain<d>(root, plan.scene.domain);
-    read_cell(plan.scene, root);
+    read_domain<d>(root, plan.world.scene.domain);
+    read_cell(plan.world.scene, root);
     read_output(root, plan.output);
     read_materials(reader, root, plan.options.step.scheme == Scheme::look_ahead);
     read_shapes(reader, root);
     read_bodies(reader, root);
     read_joints(reader, root);
+    read_sand(reader, root);
     read_feeds(reader, root);
     read_measures(reader, root);
     read_stop(root, plan.options.stop);
     root.finish();
     faults.throw_if_any();
-    if (plan.options.step.elastic) check_elastic(root, plan.scene.materials);
+    if (plan.options.step.elastic) check_elastic(root, plan.world.scene.materials);
     check_elastic_limit(root, plan);
-    check_solver(root, plan.options.step.solve, plan.scene.materials);
-    if (const Index body = find_overlapping_itself(plan.scene); body >= 0)
+    check_solver(root, plan.options.step.solve, plan.world.scene.materials);
+    if (const Index body = find_overlapping_itself(plan.world.scene); body >= 0)
         root.table("domain")->fault(
             "period",
             fmt::format("is shorter than {} is thick, which would overlap its own images",
@@ -278,6 +279,10 @@ SceneFiles open_scene(const std::filesystem::path& scene) {
         throw SceneError(scene,
                          {{0, "", std::string(error.what()).substr(harmless(scene.string()).size() + 2)}});
     }
+    if (files.text.find('\0') != std::string::npos)
+        throw SceneError(scene, {{0, "",
+                                  "is no text; give the path of a scene file (TOML). A checkpoint is "
+                                  "resumed, not run"}});
     return files;
 }
 
@@ -299,10 +304,10 @@ AnyPlan read_scene(SceneFiles& files, bool place) {
 
 template <int d>
 std::string name_of_body(const RunPlan<d>& plan, Index body) {
-    const GlobalId id = plan.scene.bodies.id[body];
+    const GlobalId id = plan.world.scene.bodies.id[body];
     const auto found = plan.names.bodies.find(id);
     if (found != plan.names.bodies.end()) return found->second;
-    return fmt::format("body {} ({})", id, plan.names.shapes[plan.scene.bodies.shape[body]]);
+    return fmt::format("body {} ({})", id, plan.names.shapes[plan.world.scene.bodies.shape[body]]);
 }
 
 template std::string name_of_body(const RunPlan<2>&, Index);

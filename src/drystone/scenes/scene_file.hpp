@@ -26,7 +26,7 @@ AnyPlan read_scene(SceneFiles& files, bool place = true);
 /// The plan of a scene whose grains are in a checkpoint: for read_checkpoint (results/checkpoint.hpp).
 inline AnyPlan plan_without_grains(SceneFiles& files) { return read_scene(files, false); }
 
-/// "left wall" or "body 17 (pebble)", of a body of plan.scene by its index; the number is its id.
+/// "left wall" or "body 17 (pebble)", of a body of plan.world.scene by its index; the number is its id.
 template <int d>
 std::string name_of_body(const RunPlan<d>& plan, Index body);
 

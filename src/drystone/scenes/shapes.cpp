@@ -327,7 +327,7 @@ std::optional<Entry<d>> read_shape(SceneReader<d>& reader, const Table& table, c
     }
     try {
         for (Made<d>& made : all) {
-            const Index shape = reader.plan.scene.add_shape(std::move(made.shape));
+            const Index shape = reader.plan.world.scene.add_shape(std::move(made.shape));
             entry.variants.push_back({shape, made.size, made.pose});
             reader.plan.names.shapes.push_back(
                 all.size() == 1 ? label : fmt::format("{}/{}", label, entry.variants.size() - 1));

@@ -63,7 +63,7 @@ bool is_wall(const Scene<d>& scene, Index i) {
 template <int d>
 class Warner {
 public:
-    Warner(const RunPlan<d>& plan, const Value& file) : plan_(plan), scene_(plan.scene), file_(file) {}
+    Warner(const RunPlan<d>& plan, const Value& file) : plan_(plan), scene_(plan.world.scene), file_(file) {}
 
     std::vector<SceneFault> all(const std::vector<StartOverlap>& overlaps) {
         look_at_sizes();
@@ -280,7 +280,7 @@ private:
 
 template <int d>
 std::vector<StartOverlap> start_overlaps(const RunPlan<d>& plan, std::size_t& count) {
-    const Scene<d>& scene = plan.scene;
+    const Scene<d>& scene = plan.world.scene;
     const std::vector<double> reach(static_cast<std::size_t>(scene.bodies.count()), 0.0);
     Neighbours<d> neighbours;
     ContactSet<d> contacts;

@@ -15,7 +15,7 @@ ContactFrame ContactSweeps::frame_of_rows(Index i) const {
     for_each_entry(p, p.H, i, [&](Index body, auto place, const BodyRowsOf& A) {
         if (found || moves_[body + 1] == 0) return;
         found = true;
-        const int d = place.dim - spins_of(place.dim), forces = std::min<int>(d, p.cones[i].dim);
+        const int d = std::min(m_ - spins_of(m_), place.dim), forces = std::min<int>(d, p.cones[i].dim);
         for (int k = 0; k < forces; ++k)
             for (int c = 0; c < d; ++c) E(k, c) = A(k, c);
         const Eigen::Vector3d n = E.row(0);
@@ -37,7 +37,9 @@ ContactSweeps::Geometry ContactSweeps::geometry_of_rows(Index i) const {
     g.fits = true;
     for_each_entry(p, p.H, i, [&](Index body, auto place, const BodyRowsOf& A) {
         if (!g.fits || moves_[body + 1] == 0) return;
-        const int d = place.dim - spins_of(place.dim), forces = std::min<int>(d, p.cones[i].dim);
+        const int d = m_ - spins_of(m_), forces = std::min<int>(d, p.cones[i].dim);
+        g.fits = place.dim == m_;
+        if (!g.fits) return;
         g.fits = g.b == 0 && solid_[body + 1] != 0;
         const double sign = g.a == 0 ? 1 : -1;
         // Rows of spins are arm x e. Summed over an orthonormal frame, e x (arm x e) is twice the arm; what rows that

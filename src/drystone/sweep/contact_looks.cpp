@@ -182,6 +182,8 @@ void ContactSweeps::look_at_run(const Run& run, Law law) {
             return each(rigid_, contact);
         case Kind::wrench:
             return each(wrenches_, components);
+        case Kind::tensor:
+            return each(tensors_, contact);
         case Kind::other:
             return each(others_, components);
     }
@@ -207,6 +209,11 @@ double ContactSweeps::stake_near(const Run& run, Index k) const {
         case Kind::wrench:
             both(wrenches_[run.first + k]);
             break;
+        case Kind::tensor: {
+            const TensorBlock& block = tensors_[run.first + k];
+            for (Index e = block.first; e < block.last; ++e) include(p_->tensors.body[e] + 1);
+            break;
+        }
         case Kind::other: {
             const Other& block = others_[run.first + k];
             for (Index e = block.first; e < block.last; ++e) include(entries_[e].body);

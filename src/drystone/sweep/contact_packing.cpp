@@ -48,8 +48,7 @@ Eigen::Vector3d in_space(const ContactFrame& E, const Cone& cone, const double* 
 }  // namespace
 
 bool ContactSweeps::fits(const Delassus& W, const SweepOptions& options) {
-    const int m = W.problem().common_dim();
-    return options.local.solver == LocalSolver::hybrid && W.whitened() && (m == 3 || m == 6) &&
+    return options.local.solver == LocalSolver::hybrid && W.whitened() && W.problem().space() != 0 &&
            (options.kernel == SweepKernel::automatic || options.kernel == SweepKernel::rigid);
 }
 
@@ -97,6 +96,7 @@ ContactSweeps::Geometry ContactSweeps::geometry_of(Index i) const {
                                                                          const SweepOptions& options) const {
     const ConeProblem& p = *p_;
     const Cone& cone = p.cones[i];
+    if (p.tensor_at(i) >= 0) return is_tensor(i) ? Kind::tensor : Kind::other;
     const bool torques = is_wrench(cone, m_);
     if (!g.fits || (!torques && !is_contact(cone, m_))) return Kind::other;
     if (!associated_ && cone.dilatancy > 0) return Kind::other;
@@ -159,10 +159,10 @@ void ContactSweeps::order_blocks(const SweepOptions& options) {
                     const int bodies = bodies_of(p, i);
                     others_.push_back({i, entries, entries + bodies, {}});
                     entries += bodies;
-                    row += p.cones[i].dim;
                 }
+                if (run.kind == Kind::other || run.kind == Kind::tensor) row += p.cones[i].dim;
             }
-            if (run.kind != Kind::other)
+            if (run.kind != Kind::other && run.kind != Kind::tensor)
                 row += run.count * (run.kind == Kind::wrench ? WrenchContact::numbers : BallContact::numbers);
             count[static_cast<int>(run.kind)] += run.count;
             runs_.push_back(run);
@@ -180,6 +180,7 @@ void ContactSweeps::make_room(const std::array<Index, kinds>& count, Index row) 
     refit(balls_, with_margin(count[0], contact_ahead<BallContact>));
     refit(rigid_, with_margin(count[1], contact_ahead<RigidContact>));
     refit(wrenches_, with_margin(count[2], contact_ahead<WrenchContact>));
+    refit(tensors_, static_cast<std::size_t>(count[4]));
     give_.resize(compliant_ ? order_.size() : 0);
     refit(looked_, order_.size());
     r.resize(row + 1);
@@ -360,19 +361,20 @@ void ContactSweeps::pack(Index i, const Geometry& /*g*/, const ContactFrame& /*E
     const int dim = p.cones[i].dim, m = m_;
     to.W = BlockMatrix::Zero(dim, dim);
     Index next = to.first;
-    for_each_entry(p, i, [&](Index body, auto, const BodyRowsOf& A) {
+    for_each_entry(p, i, [&](Index body, auto place, const BodyRowsOf& A) {
         if (moves_[body + 1] == 0) return;  // shared by tiles: not to be touched
         Entry& entry = entries_[next++];
         entry.body = body + 1;
+        const int n_v = place.dim;
         const auto [species, k] = p.member(body);
         std::array<double, 36> block;
         inverse_block(p.species[species], k, block.data());
         const double n = copies_of(*W_, body);
         for (int a = 0; a < dim; ++a) {
-            for (int c = 0; c < m; ++c) {
+            for (int c = 0; c < m; ++c) {  // of a point the spin is not there
                 double push = 0;
-                for (int e = 0; e < m; ++e) push += A(a, e) * block[e * m + c];
-                entry.rows[a * m + c] = A(a, c);
+                for (int e = 0; e < n_v && c < n_v; ++e) push += A(a, e) * block[e * n_v + c];
+                entry.rows[a * m + c] = c < n_v ? A(a, c) : 0.0;
                 entry.push[a * m + c] = n * push;
             }
         }
@@ -393,6 +395,8 @@ template <class Contact>
     const Cone& cone = p_->cones[i];
     if constexpr (std::is_same_v<Contact, Other>) {
         std::copy_n(from, cone.dim, x);
+    } else if constexpr (std::is_same_v<Contact, TensorBlock>) {
+        p_->tensors.with_space([&]<int d>(const Vec<d>&) { c.template turn_in<d>(from, x); });
     } else if constexpr (std::is_same_v<Contact, WrenchContact>) {
         const auto at = places(cone, m_);
         Eigen::Matrix<double, 6, 1> local = Eigen::Matrix<double, 6, 1>::Zero();
@@ -450,7 +454,7 @@ void ContactSweeps::pack_run(const Run& run, double proximal, const Vector& from
     const auto each = [&](auto& blocks) {
         for (Index k = 0; k < run.count; ++k) {
             const Index i = order_[run.place + k];
-            const bool contact = run.kind != Kind::other;
+            const bool contact = run.kind != Kind::other && run.kind != Kind::tensor;
             pack(run.place + k, contact ? geometry_of(i) : Geometry{}, contact ? frame(i) : ContactFrame{},
                  proximal, from, row, blocks[run.first + k]);
             row += numbers_of(run.kind, i);
@@ -477,7 +481,7 @@ bool ContactSweeps::fill_balls(const SweepOptions& options, const Vector& from) 
     }
     run_start_[0] = 0;
     const auto visited = static_cast<Index>(order_.size());
-    make_room({visited, 0, 0, 0}, visited * BallContact::numbers);
+    make_room({visited, 0, 0, 0, 0}, visited * BallContact::numbers);
     std::atomic<bool> all{true};
     const auto pack_all = [&]<int d>(const std::vector<ContactRow<d>>& contacts) {
         parallel_for_uneven(W_->threads(), t.tiles(), 16, [&](Index tile) {
@@ -515,7 +519,7 @@ void ContactSweeps::fill(const Delassus& W, Law law, const SweepOptions& options
                          const Vector& from) {
     W_ = &W;
     p_ = &W.problem();
-    m_ = p_->common_dim();
+    m_ = p_->space() == 2 ? body_velocities<2> : body_velocities<3>;
     tiling_ = &tiling;
     associated_ = law == Law::associated;
     compliant_ = W.compliant();
@@ -548,21 +552,10 @@ void ContactSweeps::each_block(F&& f) const {
 
 void ContactSweeps::load(const Vector& from) {
     each_block([&]<class Contact>(const Contact& c, Index i, Index row) {
-        load_impulse(c, i, std::is_same_v<Contact, Other> ? ContactFrame{} : frame(i),
-                     from.data() + p_->offset[i], r.data() + row);
+        constexpr bool framed = !std::is_same_v<Contact, Other> && !std::is_same_v<Contact, TensorBlock>;
+        load_impulse(c, i, framed ? frame(i) : ContactFrame{}, from.data() + p_->offset[i], r.data() + row);
     });
     load_lines(from);
-}
-
-void ContactSweeps::load_lines(const Vector& from) {
-    ScratchVector change(W_->rooms(), p_->dofs());
-    W_->push(from, change);
-    const int m = m_;
-    parallel_for(W_->threads(), p_->bodies(), [&](Index j) {
-        double* to = line(j + 1);
-        const double* v = change.data() + static_cast<std::ptrdiff_t>(j) * m;
-        for (int k = 0; k < m; ++k) to[place_in_line(m, k)] = v[k];
-    });
 }
 
 void ContactSweeps::store(Vector& to) const {
@@ -570,6 +563,9 @@ void ContactSweeps::store(Vector& to) const {
         double* out = to.data() + p_->offset[i];
         if constexpr (std::is_same_v<Contact, Other>) {
             std::copy_n(r.data() + row, p_->cones[i].dim, out);
+        } else if constexpr (std::is_same_v<Contact, TensorBlock>) {
+            p_->tensors.with_space(
+                [&]<int d>(const Vec<d>&) { c.template turn_out<d>(r.data() + row, out); });
         } else {
             store_impulse(c, i, r.data() + row, out);
         }

@@ -17,7 +17,7 @@ void ContactSweeps::fill_bodies(const Delassus& W) {
     bool alike = true;
     for (const Species& s : p.species) {
         const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
-        alike = alike && rigid != nullptr && rigid->moments() == 1;
+        alike = alike && (s.is_points() || (rigid != nullptr && rigid->moments() == 1));
     }
     inertia_.assign(alike ? 0 : count * inertia_line, 0.0);
     Index first = 0;
@@ -26,6 +26,11 @@ void ContactSweeps::fill_bodies(const Delassus& W) {
             const Index at = first + k + 1;
             double* to = line(at);
             const double n = copies_of(W, first + k);
+            if (const auto* points = std::get_if<PointInverseMass>(&s.mass)) {
+                to[3] = n * points->mass[k];
+                moves_[at] = to[3] != 0 ? 1 : 0;
+                return;
+            }
             const auto* rigid = std::get_if<RigidInverseMass>(&s.mass);
             if (alike) {
                 to[3] = n * rigid->mass[k];
@@ -73,6 +78,17 @@ Eigen::Matrix3d ContactSweeps::inertia(Index at) const {
 void ContactSweeps::set_inertia(Index at, const Eigen::Matrix3d& J) {
     double* to = inertia_.data() + static_cast<std::ptrdiff_t>(at) * inertia_line;
     for (int k = 0; k < 3; ++k) Eigen::Map<Eigen::Vector4d>(to + 4 * k) << J.col(k), 0.0;
+}
+
+void ContactSweeps::load_lines(const Vector& from) {
+    ScratchVector change(W_->rooms(), p_->dofs());
+    W_->push(from, change);
+    const int m = m_;
+    parallel_for(W_->threads(), p_->bodies(), [&](Index j) {
+        double* to = line(j + 1);
+        const auto place = p_->place_of(j);
+        for (int k = 0; k < place.dim; ++k) to[place_in_line(m, k)] = change[place.first + k];
+    });
 }
 
 /// The velocity of a block by the lines, without b.
@@ -166,6 +182,33 @@ void ContactSweeps::visit_run(std::vector<Contact, HugePageAllocator<Contact>>& 
     sums.visits += visits;
 }
 
+template <bool pushed>
+void ContactSweeps::visit_tensors(const Run& run, double* before, double beta, Sleep& sleep,
+                                  SweepSums& sums) {
+    const SweepState state{lines(), nullptr, beta};
+    const Law law = associated_ ? Law::associated : Law::coulomb;
+    p_->tensors.with_space([&]<int d>(const Vec<d>&) {
+        double* x = r.data() + run.row;
+        double* from = before == nullptr ? nullptr : before + run.row;
+        for (Index k = 0; k < run.count; ++k, x += tensor_size<d>) {
+            TensorBlock& block = tensors_[run.first + k];
+            std::uint8_t* left = sleep.sweeps > 0 ? &sleep.left[run.place + k] : nullptr;
+            if (left != nullptr && *left > 0) {
+                --*left;
+            } else {
+                const Visited visited = block.template visit<d, pushed>(
+                    p_->tensors, state, law, p_->cones[block.block], local_, x, from);
+                sums.step += visited.step;
+                sums.uphill += visited.uphill;
+                ++sums.visits;
+                if (left != nullptr && visited.step < sleep.threshold)
+                    *left = static_cast<std::uint8_t>(sleep.sweeps);
+            }
+            if (from != nullptr) from += tensor_size<d>;
+        }
+    });
+}
+
 SweepSums ContactSweeps::visit_tile(Index tile, double* before, const double* push, Sleep& sleep) {
     SweepSums sums;
     const auto with = [&]<bool associated, bool compliant, bool pushed>() {
@@ -184,6 +227,9 @@ SweepSums ContactSweeps::visit_tile(Index tile, double* before, const double* pu
                 case Kind::wrench:
                     visit_run<WrenchContact, associated, compliant, pushed>(wrenches_, run, before, beta,
                                                                             sleep, sums);
+                    break;
+                case Kind::tensor:
+                    visit_tensors<pushed>(run, before, beta, sleep, sums);
                     break;
                 case Kind::other: {
                     Index row = run.row;

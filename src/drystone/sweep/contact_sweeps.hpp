@@ -1,5 +1,5 @@
-// Gauss-Seidel sweeps over rigid bodies: contacts of balls, of other shapes, with rolling friction, and whatever else
-// is tied to these bodies.
+// Gauss-Seidel sweeps over rigid bodies and points: contacts of balls, of other shapes, with rolling friction, tensors,
+// and whatever else is tied to these bodies.
 //
 // Each tile is a few runs of blocks of one kind, and each kind has its own visit (contact_visits.hpp): the choice is
 // made once for a run, so that one hinge does not slow a heap of balls. What kind a block is follows from its numbers,
@@ -11,6 +11,7 @@
 #include "drystone/sweep/contact_visits.hpp"
 #include "drystone/sweep/sweep.hpp"
 #include "drystone/sweep/sweep_options.hpp"
+#include "drystone/sweep/tensor_visits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ namespace drystone {
 
 class ContactSweeps {
 public:
-    /// True if all bodies are separate, with 3 or 6 velocities each, and blocks are to be solved by closed forms.
+    /// True if all bodies are rigid ones or points of one space, and blocks are to be solved by closed forms.
     static bool fits(const Delassus& W, const SweepOptions& options);
 
     /// Packs the blocks and their impulses `from`; room of an earlier problem is used again.
@@ -55,8 +56,8 @@ public:
 private:
     /// Differences of this part of what is compared are rounding of those who wrote the numbers.
     static constexpr double rounding_of_numbers = 1e-13;
-    enum class Kind : std::uint8_t { ball, rigid, wrench, other };
-    static constexpr int kinds = 4;
+    enum class Kind : std::uint8_t { ball, rigid, wrench, other, tensor };
+    static constexpr int kinds = 5;
 
     struct Run {
         Kind kind;
@@ -104,11 +105,13 @@ private:
                 return f(self.wrenches_);
             case Kind::other:
                 return f(self.others_);
+            case Kind::tensor:
+                return f(self.tensors_);
         }
     }
     /// Numbers of an impulse in r.
     [[nodiscard]] Index numbers_of(Kind kind, Index block) const {
-        if (kind == Kind::other) return p_->cones[block].dim;
+        if (kind == Kind::other || kind == Kind::tensor) return p_->cones[block].dim;
         return kind == Kind::wrench ? WrenchContact::numbers : BallContact::numbers;
     }
     /// Where a block's components are in (N, T1, T2, S, R1, R2). In the plane t2 is the z axis: T = T1, R = R2.
@@ -131,11 +134,13 @@ private:
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, BallContact& c) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, RigidContact& c) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, WrenchContact& c) const;
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, TensorBlock& to) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, Other& to);
     template <class Block>
     void pack(Index place, const Geometry& g, const ContactFrame& E, double proximal, const Vector& from,
               Index row, Block& to);
     void pack_run(const Run& run, double proximal, const Vector& from);
+    [[nodiscard]] bool is_tensor(Index i) const;
     [[nodiscard]] bool rolls(Index i, const Geometry& g, double proximal) const;
     /// The frame that components of block i are in.
     [[nodiscard]] ContactFrame frame(Index i) const;
@@ -154,6 +159,8 @@ private:
     template <class Contact, bool associated, bool compliant, bool pushed>
     void visit_run(Array<Contact>& contacts, const Run& run, double* before, double beta, Sleep& sleep,
                    SweepSums& sums);
+    template <bool pushed>
+    void visit_tensors(const Run& run, double* before, double beta, Sleep& sleep, SweepSums& sums);
     void add_velocity(const Other& block, std::array<double, max_block>& u) const;
     Visited visit_other(const Other& block, double* x, double* before, const double* push);
     struct Seen;
@@ -161,6 +168,7 @@ private:
     void see(const RigidContact& c, const double* x, Seen& seen) const;
     template <class Contact>
     void look_at(const Contact& c, const double* x, Index place, Law law);
+    void look_at(const TensorBlock& c, const double* x, Index place, Law law);
     template <class Block>
     void look_at_components(const Block& c, const double* x, Index place, Law law);
     void look_at_run(const Run& run, Law law);
@@ -172,7 +180,7 @@ private:
     const Delassus* W_ = nullptr;
     const ConeProblem* p_ = nullptr;
     const Tiling* tiling_ = nullptr;
-    int m_ = 6;  // velocities of a body
+    int m_ = 6;  // velocities of a rigid body; points have the first of them
     bool associated_ = false, compliant_ = false;
     LocalOptions local_;
 
@@ -184,6 +192,7 @@ private:
     Array<BallContact> balls_;
     Array<RigidContact> rigid_;
     Array<WrenchContact> wrenches_;
+    Array<TensorBlock> tensors_;
     std::vector<Other> others_;
     std::vector<Entry> entries_;
     std::vector<Give> give_;  // by place in the order of work; empty for rigid contacts

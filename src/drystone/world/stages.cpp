@@ -298,7 +298,8 @@ void account_after(const Scene<d>& scene, const Counted& counted, StepSums& sums
 void StepSums::write(StepRecord& record) const {
     record.contacts = static_cast<std::int64_t>(contacts.value());
     record.active = static_cast<std::int64_t>(active.value());
-    record.work = {work_contacts.value(), work_joints.value(), work_held.value(), work_scheme.value()};
+    record.work = {work_contacts.value(), work_joints.value(), work_held.value(),
+                   work_scheme.value(),   work_stress.value(), work_transfer.value()};
     record.energy = {kinetic.value(), potential.value()};
 }
 

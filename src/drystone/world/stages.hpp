@@ -73,10 +73,11 @@ struct Counted {
 
 /// What a step adds up, in exact sums: the same on any number of ranks.
 struct StepSums {
-    std::array<ExactSum, 8> sums;
+    std::array<ExactSum, 10> sums;
     ExactSum &contacts = sums[0], &active = sums[1];
     ExactSum &work_contacts = sums[2], &work_joints = sums[3], &work_held = sums[4], &work_scheme = sums[5];
     ExactSum &kinetic = sums[6], &potential = sums[7];
+    ExactSum &work_stress = sums[8], &work_transfer = sums[9];
 
     StepSums() = default;
     StepSums(const StepSums&) = delete;

@@ -3,6 +3,9 @@
 #include "drystone/base/parallel.hpp"
 #include "drystone/contact/elasticity.hpp"
 #include "drystone/contact/tiling.hpp"
+#include "drystone/continuum/motion.hpp"
+#include "drystone/continuum/rows.hpp"
+#include "drystone/world/sand_stages.hpp"
 #include "drystone/world/share.hpp"
 
 #include <algorithm>
@@ -27,9 +30,11 @@ SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& setti
     return report;
 }
 
-// What ranks share is in the lines that begin with `if (share)`: on one rank they do nothing.
+// What ranks share is in the lines that begin with `if (share)`: on one rank they do nothing. So do those that begin
+// with `if (sand)` where there is none.
 template <int d>
-StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory, Share<d>* share) {
+StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory, Share<d>* share,
+                SandPart<d> sand) {
     StepRecord record;
     StepSums sums;
     StageClock stages;
@@ -41,6 +46,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     ConeProblem& problem = memory.assembled.problem;
 
     double h = choose_step(scene, options.h, options.displacement);
+    if (sand) h = longest_step(scene, *sand.sand, h);
     if (share && options.displacement > 0) h = share->least(h);
     record.h = h;
     drive(scene, h);
@@ -49,6 +55,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         choose_reach(scene, options, h, memory.v_free, threads, memory.reach);
     };
     free_motion();
+    if (sand) drystone::free_motion(scene, *sand.sand, h, threads, *sand.memory);
     stages.end(seconds.free);
 
     if (share && share->move_bodies(scene, options, h, memory)) {
@@ -66,8 +73,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
 
     leave_room(memory);
     assemble(scene, memory.contacts, memory.v_free,
-             {options.scheme, options.drift, h, theta, threads, options.elastic, share != nullptr},
-             memory.assembled);
+             assemble_options(options, h, threads, share != nullptr, scene, sand), memory.assembled);
+    if (sand) add_sand(scene, sand, h, threads, memory.assembled);
     if (share) {
         share->share_momentum(problem);
         share->tile(scene, threads, memory);
@@ -76,7 +83,10 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
                       memory.assembled.contacts, memory.reach,
                       {.threads = threads, .memory = &memory.W.rooms()}, problem.tiling);
     }
-    recall(memory.warm, memory.contacts, problem, h, memory.start, threads);
+    if (sand) add_sand_tiles(sand, memory.assembled);
+    const auto joints = problem.rows() - memory.assembled.joint_offset();
+    recall(memory.warm, memory.contacts, problem, joints, h, memory.start, threads);
+    if (sand) recall(scene, *sand.sand, h, *sand.memory, problem, memory.start);
     if (share) share->recall(memory.start);
     stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
@@ -89,8 +99,9 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     refuse_invalid(record.solve);
     if (has_no_motion(record.solve))
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
-    remember(memory.contacts, problem, h, memory.solution.r, memory.warm,
+    remember(memory.contacts, problem, joints, h, memory.solution.r, memory.warm,
              share ? share->remembered_here() : std::span<const std::uint8_t>(), threads);
+    if (sand) remember(scene, *sand.sand, h, memory.solution.r, memory.solution.u, problem, *sand.memory);
     memory.v_end.resize(memory.v_free.size(), memory.W.rooms());
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);
@@ -101,14 +112,19 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.forces);
 
     if (options.account) account_before(scene, memory, h, theta, counted, sums);
+    if (sand && options.account) account_before(scene, memory, sand, h, sums);
     stages.end(seconds.account);
 
+    if (sand)
+        integrate(h, memory.solution.v, first_velocity(memory.assembled), threads, *sand.memory, *sand.sand);
     integrate(scene, h, theta, memory.v_end, threads);
     record.time = scene.time;
     record.runaway = find_runaway(scene, threads);
     stages.end(seconds.integrate);
 
     if (options.account) account_after(scene, counted, sums);
+    if (sand && options.account) account_after(scene, sand, sums);
+    if (sand) record.nodes = sand.memory->grid.node_count();
     if (share) share->add_up(sums, record);
     sums.write(record);
     record.overlap_allowance = overlap_allowance(options, record);
@@ -120,7 +136,7 @@ template SolveReport find_elastic_limit(const Scene<2>&, const SolveSettings&, c
                                         ConeSolution&);
 template SolveReport find_elastic_limit(const Scene<3>&, const SolveSettings&, const StepMemory<3>&,
                                         ConeSolution&);
-template StepRecord step(Scene<2>&, const StepOptions&, StepMemory<2>&, Share<2>*);
-template StepRecord step(Scene<3>&, const StepOptions&, StepMemory<3>&, Share<3>*);
+template StepRecord step(Scene<2>&, const StepOptions&, StepMemory<2>&, Share<2>*, SandPart<2>);
+template StepRecord step(Scene<3>&, const StepOptions&, StepMemory<3>&, Share<3>*, SandPart<3>);
 
 }  // namespace drystone

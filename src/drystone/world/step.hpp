@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drystone/grains/energy.hpp"
-#include "drystone/grains/memory.hpp"
+#include "drystone/world/world.hpp"
 
 #include <optional>
 
@@ -64,7 +64,8 @@ struct StepSeconds {
 struct StepRecord {
     double h = 0;               ///< s
     double time = 0;            ///< at the end, s
-    std::int64_t contacts = 0;  ///< in the problem
+    std::int64_t contacts = 0;  ///< of bodies, in the problem
+    std::int64_t nodes = 0;     ///< of the sand's grid
     std::int64_t active = 0;    ///< that carry an impulse
     /// Largest overlap that detection found (at begin; moreau_jean: at half a step), m, and in inner radii of the
     /// smaller body.
@@ -88,11 +89,16 @@ template <int d>
 SolveReport find_elastic_limit(const Scene<d>& scene, const SolveSettings& settings,
                                const StepMemory<d>& memory, ConeSolution& solution);
 
-/// Advances the scene by one step. Throws Error, with the faults, where the data of its contact problem are none that
+/// Advances the world by one step. Throws Error, with the faults, where the data of its contact problem are none that
 /// could be solved. `share`: on several ranks, each of which has a part of the scene (world/share.hpp); then
 /// collective, and the record is the same on all but for the seconds.
 template <int d>
-StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory,
-                Share<d>* share = nullptr);
+StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memory, Share<d>* share = nullptr,
+                SandPart<d> sand = {});
+template <int d>
+StepRecord step(World<d>& world, const StepOptions& options, WorldMemory<d>& memory,
+                Share<d>* share = nullptr) {
+    return step(world.scene, options, memory, share, sand_of(world, memory));
+}
 
 }  // namespace drystone

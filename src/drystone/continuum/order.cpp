@@ -1,0 +1,206 @@
+// Tiles of the blocks of sand, and what one solve leaves for the next.
+#include "drystone/contact/assemble.hpp"
+#include "drystone/continuum/rows.hpp"
+
+#include <algorithm>
+
+namespace drystone {
+
+namespace {
+
+/// Places of nodes in the order of the grid: blocks by their last coordinate first, and nodes of a block likewise.
+template <int d>
+bool comes_before(const Lattice<d>& a, const Lattice<d>& b) {
+    for (int k = d - 1; k >= 0; --k)
+        if (a[k] >> 2 != b[k] >> 2) return a[k] >> 2 < b[k] >> 2;
+    for (int k = d - 1; k >= 0; --k)
+        if (a[k] != b[k]) return a[k] < b[k];
+    return false;
+}
+
+}  // namespace
+
+template <int d>
+void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem& problem) {
+    Tiling& t = problem.tiling;
+    const Grid<d>& grid = m.grid;
+    const auto close_tile = [&] {
+        if (static_cast<Index>(t.order.size()) > t.tile_start.back())
+            t.tile_start.push_back(static_cast<Index>(t.order.size()));
+    };
+    const auto close_colour = [&] {
+        if (t.tiles() > t.colour_start.back()) t.colour_start.push_back(t.tiles());
+    };
+    // Touches are sorted by node, and nodes by block of the grid.
+    std::vector<Index> first_touch(grid.blocks.size() + 1, 0);
+    for (const NodeTouch<d>& touch : m.touches) ++first_touch[grid.nodes[touch.node].block + 1];
+    for (std::size_t b = 0; b < grid.blocks.size(); ++b) first_touch[b + 1] += first_touch[b];
+    const auto moves = [&](const NodeTouch<d>& touch) { return place[touch.body] >= 0; };
+    for (int colour = 0; colour < corners<d>; ++colour) {
+        for (std::size_t b = 0; b < grid.blocks.size(); ++b) {
+            int own = 0;
+            for (int k = 0; k < d; ++k) own |= (grid.blocks[b].at[k] & 1) << k;
+            if (own != colour) continue;
+            for (Index k = first_touch[b]; k < first_touch[b + 1]; ++k)
+                if (!moves(m.touches[k])) t.order.push_back(m.first_touch + k);
+            for (Index j = grid.node_start[b]; j < grid.node_start[b + 1]; ++j)
+                t.order.push_back(m.first_tensor + j);
+            close_tile();
+        }
+        close_colour();
+    }
+    // Of bodies that move: a tile for each, bodies that share a node one after the other.
+    std::vector<Index> of_moving;
+    for (std::size_t k = 0; k < m.touches.size(); ++k)
+        if (moves(m.touches[k])) of_moving.push_back(static_cast<Index>(k));
+    std::stable_sort(of_moving.begin(), of_moving.end(),
+                     [&](Index a, Index b) { return m.touches[a].body < m.touches[b].body; });
+    std::vector<Index> begin;  // of each body's
+    for (std::size_t q = 0; q < of_moving.size(); ++q)
+        if (q == 0 || m.touches[of_moving[q]].body != m.touches[of_moving[q - 1]].body)
+            begin.push_back(static_cast<Index>(q));
+    begin.push_back(static_cast<Index>(of_moving.size()));
+    std::vector<std::vector<Index>> bodies_of;  // by colour
+    std::vector<std::vector<std::uint8_t>> taken;
+    for (Index s = 0; s + 1 < static_cast<Index>(begin.size()); ++s) {
+        const auto free_in = [&](const std::vector<std::uint8_t>& nodes) {
+            for (Index q = begin[s]; q < begin[s + 1]; ++q)
+                if (nodes[m.touches[of_moving[q]].node] != 0) return false;
+            return true;
+        };
+        std::size_t colour = 0;
+        while (colour < taken.size() && !free_in(taken[colour])) ++colour;
+        if (colour == taken.size()) {
+            taken.emplace_back(grid.nodes.size(), std::uint8_t{0});
+            bodies_of.emplace_back();
+        }
+        for (Index q = begin[s]; q < begin[s + 1]; ++q) taken[colour][m.touches[of_moving[q]].node] = 1;
+        bodies_of[colour].push_back(s);
+    }
+    for (const auto& bodies : bodies_of) {
+        for (const Index s : bodies) {
+            for (Index q = begin[s]; q < begin[s + 1]; ++q) t.order.push_back(m.first_touch + of_moving[q]);
+            close_tile();
+        }
+        close_colour();
+    }
+}
+
+template <int d>
+void recall(const Scene<d>& scene, const Sand<d>& sand, double h, const SandMemory<d>& m,
+            const ConeProblem& problem, Vector& start) {
+    const SandWarmStart<d>& warm = m.warm;
+    std::size_t k = 0;
+    for (Index j = 0; j < m.grid.node_count(); ++j) {
+        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[j]);
+        while (k < warm.node.size() && comes_before<d>(warm.node[k], at)) ++k;
+        if (k == warm.node.size()) break;
+        if (warm.node[k] != at) continue;
+        start.segment<tensor_size<d>>(problem.offset[m.first_tensor + j]) +=
+            impulse_per_stress(sand, m.state.volume[j], h) * warm.stress[k];
+    }
+    k = 0;
+    for (std::size_t q = 0; q < m.touches.size(); ++q) {
+        const NodeTouch<d>& touch = m.touches[q];
+        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[touch.node]);
+        const GlobalId id = scene.bodies.id[touch.body];
+        while (k < warm.touch.size() && (comes_before<d>(warm.touch[k].node, at) ||
+                                         (warm.touch[k].node == at && warm.touch[k].body < id)))
+            ++k;
+        if (k == warm.touch.size()) break;
+        if (warm.touch[k].node != at || warm.touch[k].body != id) continue;
+        const Index block = m.first_touch + static_cast<Index>(q);
+        Wrench<d> wrench;
+        wrench.force = h * warm.touch[k].force;
+        in_frame<d>(problem.cones[block], touch.normal, wrench, start.data() + problem.offset[block]);
+    }
+}
+
+template <int d>
+void remember(const Scene<d>& scene, const Sand<d>& sand, double h, const Vector& r, const Vector& u,
+              const ConeProblem& problem, SandMemory<d>& m) {
+    SandWarmStart<d>& warm = m.warm;
+    const Index nodes = m.grid.node_count();
+    const SandMaterial& material = sand.material;
+    const bool changes = material.friction_fast > material.friction;
+    warm.node.resize(static_cast<std::size_t>(nodes));
+    warm.stress.resize(static_cast<std::size_t>(nodes));
+    warm.friction.resize(changes ? static_cast<std::size_t>(nodes) : 0);
+    for (Index j = 0; j < nodes; ++j) {
+        const Index block = m.first_tensor + j, row = problem.offset[block];
+        warm.node[j] = m.grid.lattice_place(m.grid.nodes[j]);
+        Tensor<d> borne = r.segment<tensor_size<d>>(row);
+        if (problem.pull.size() > 0) borne[0] -= problem.pull[block];
+        warm.stress[j] = borne / impulse_per_stress(sand, m.state.volume[j], h);
+        if (!changes) continue;
+        // I = grain diameter times shear rate 2 |Dev D| over sqrt(p / density).
+        const double shear = 2 * u.segment<tensor_size<d> - 1>(row + 1).norm() / sand.length();
+        const double pressure = pressure_of<d>(warm.stress[j]);
+        warm.friction[j] = pressure > 0 ? material.friction_at(material.grain_diameter * shear *
+                                                               std::sqrt(material.density / pressure))
+                                        : material.friction;
+    }
+    warm.touch.clear();
+    for (std::size_t q = 0; q < m.touches.size(); ++q) {
+        const NodeTouch<d>& touch = m.touches[q];
+        const Index block = m.first_touch + static_cast<Index>(q);
+        const Vec<d> force =
+            in_world<d>(problem.cones[block], touch.normal, r.data() + problem.offset[block]).force / h;
+        if (force.isZero(0)) continue;
+        warm.touch.push_back(
+            {m.grid.lattice_place(m.grid.nodes[touch.node]), scene.bodies.id[touch.body], force});
+    }
+}
+
+template <int d>
+double pressure_at(const SandMemory<d>& m, const Vec<d>& x) {
+    Lattice<d> first;
+    Vec<d> inside;
+    for (int k = 0; k < d; ++k) {
+        const double at = x[k] / m.grid.width[k], below = std::floor(at);
+        first[k] = static_cast<std::int32_t>(below);
+        inside[k] = at - below;
+    }
+    double sum = 0;
+    for (int c = 0; c < corners<d>; ++c) {
+        Lattice<d> at = first;
+        double weight = 1;
+        for (int k = 0; k < d; ++k) {
+            const bool far = (c >> k & 1) != 0;
+            at[k] += far ? 1 : 0;
+            weight *= far ? inside[k] : 1 - inside[k];
+        }
+        const Index node = m.grid.node_at(at);
+        if (node >= 0 && static_cast<std::size_t>(node) < m.warm.stress.size())
+            sum += weight * pressure_of<d>(m.warm.stress[node]);
+    }
+    return sum;
+}
+
+template <int d>
+void recall_friction(const Sand<d>& sand, SandMemory<d>& m) {
+    m.friction.assign(m.grid.nodes.size(), sand.material.friction);
+    const SandWarmStart<d>& warm = m.warm;
+    if (warm.friction.empty()) return;
+    std::size_t k = 0;
+    for (Index j = 0; j < m.grid.node_count(); ++j) {
+        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[j]);
+        while (k < warm.node.size() && comes_before<d>(warm.node[k], at)) ++k;
+        if (k == warm.node.size()) break;
+        if (warm.node[k] == at) m.friction[j] = warm.friction[k];
+    }
+}
+
+#define DRYSTONE_ORDER(d)                                                                                   \
+    template double pressure_at(const SandMemory<d>&, const Vec<d>&);                                       \
+    template void recall_friction(const Sand<d>&, SandMemory<d>&);                                          \
+    template void add_tiles(const SandMemory<d>&, std::span<const Index>, ConeProblem&);                    \
+    template void recall(const Scene<d>&, const Sand<d>&, double, const SandMemory<d>&, const ConeProblem&, \
+                         Vector&);                                                                          \
+    template void remember(const Scene<d>&, const Sand<d>&, double, const Vector&, const Vector&,           \
+                           const ConeProblem&, SandMemory<d>&)
+DRYSTONE_ORDER(2);
+DRYSTONE_ORDER(3);
+#undef DRYSTONE_ORDER
+
+}  // namespace drystone

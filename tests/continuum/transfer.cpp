@@ -1,0 +1,171 @@
+// From particles to the grid and back.
+#include "drystone/continuum/transfer.hpp"
+
+#include "continuum/random_sand.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace drystone {
+namespace {
+
+using testing::hat;
+using testing::random_sand;
+
+template <class T>
+class GridOfSand : public ::testing::Test {};
+using PlaneAndSpace = ::testing::Types<testing::Space<2>, testing::Space<3>>;
+TYPED_TEST_SUITE(GridOfSand, PlaneAndSpace);
+
+TYPED_TEST(GridOfSand, EachParticleIsInItsCellAndBlocksAreSorted) {
+    constexpr int d = TypeParam::value;
+    const Sand<d> sand = random_sand<d>(500);
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    std::vector<int> seen(500, 0);
+    for (Index c = 0; c < grid.cell_count(); ++c) {
+        EXPECT_LT(grid.cell_start[c], grid.cell_start[c + 1]);
+        const Vec<d> origin = grid.cell_origin(c);
+        for (Index q = grid.cell_start[c]; q < grid.cell_start[c + 1]; ++q) {
+            const Index i = grid.order[q];
+            ++seen[i];
+            if (q > grid.cell_start[c]) {
+                EXPECT_LT(grid.order[q - 1], i);
+            }
+            const Vec<d> x = (sand.particles.position[i] - origin).cwiseQuotient(sand.cell);
+            EXPECT_TRUE((x.array() >= -1e-12).all() && (x.array() <= 1 + 1e-12).all());
+        }
+        for (const Index node : grid.corners_of(c)) EXPECT_GE(node, 0);
+    }
+    for (const int times : seen) EXPECT_EQ(times, 1);
+    for (Index j = 0; j < grid.node_count(); ++j)
+        EXPECT_EQ(grid.node_at(grid.lattice_place(grid.nodes[j])), j);
+    for (std::size_t b = 0; b < grid.blocks.size(); ++b)
+        EXPECT_EQ(grid.block_at(grid.blocks[b].at), static_cast<Index>(b));
+    Lattice<d> nowhere = Lattice<d>::Constant(1 << 20);
+    EXPECT_EQ(grid.node_at(nowhere), -1);
+}
+
+TYPED_TEST(GridOfSand, KeepsMassAndMomentumAndTurning) {
+    constexpr int d = TypeParam::value;
+    const Sand<d> sand = random_sand<d>(300);
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    const auto& p = sand.particles;
+    double volume = 0;
+    Vec<d> momentum = Vec<d>::Zero();
+    Mat<d> turning = Mat<d>::Zero();  // angular momentum is its antisymmetric part
+    for (Index i = 0; i < p.count(); ++i) {
+        volume += p.volume[i];
+        momentum += p.volume[i] * p.velocity[i];
+        turning += p.volume[i] * p.velocity[i] * p.position[i].transpose();
+        // The affine part turns about the particle by the second moment of its shape functions.
+        Mat<d> spread = Mat<d>::Zero();
+        for (Index j = 0; j < grid.node_count(); ++j) {
+            const Vec<d> y = grid.node_position(j), r = y - p.position[i];
+            spread += hat<d>(y, sand.cell, p.position[i]) * r * r.transpose();
+        }
+        turning += p.volume[i] * p.gradient[i] * spread;
+    }
+    for (Index j = 0; j < grid.node_count(); ++j) {
+        volume -= state.volume[j];
+        momentum -= state.volume[j] * state.velocity[j];
+        turning -= state.volume[j] * state.velocity[j] * grid.node_position(j).transpose();
+    }
+    EXPECT_NEAR(volume, 0, 1e-15);
+    EXPECT_LT(momentum.norm(), 1e-15);
+    EXPECT_LT((turning - turning.transpose()).norm(), 1e-14);
+}
+
+TYPED_TEST(GridOfSand, NodesHaveWhatShapeFunctionsSay) {
+    constexpr int d = TypeParam::value;
+    const Sand<d> sand = random_sand<d>(200, 2);
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    const auto& p = sand.particles;
+    for (Index j = 0; j < grid.node_count(); ++j) {
+        const Vec<d> y = grid.node_position(j);
+        double volume = 0;
+        Vec<d> momentum = Vec<d>::Zero();
+        for (Index i = 0; i < p.count(); ++i) {
+            const double part = p.volume[i] * hat<d>(y, sand.cell, p.position[i]);
+            volume += part;
+            momentum += part * (p.velocity[i] + p.gradient[i] * (y - p.position[i]));
+        }
+        EXPECT_NEAR(state.volume[j], volume, 1e-14 * volume + 1e-19);
+        EXPECT_LT((state.volume[j] * state.velocity[j] - momentum).norm(), 1e-13 * (momentum.norm() + 1e-4));
+    }
+}
+
+TYPED_TEST(GridOfSand, AffineMotionGoesThereAndBackUnchanged) {
+    constexpr int d = TypeParam::value;
+    Sand<d> sand = random_sand<d>(400, 3);
+    auto& p = sand.particles;
+    const Mat<d> L = Mat<d>::Random();
+    const Vec<d> v0 = Vec<d>::Random();
+    for (Index i = 0; i < p.count(); ++i) {
+        p.velocity[i] = v0 + L * p.position[i];
+        p.gradient[i] = L;
+    }
+    const Sand<d> was = sand;
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    for (Index j = 0; j < grid.node_count(); ++j)
+        EXPECT_LT((state.velocity[j] - v0 - L * grid.node_position(j)).norm(), 1e-9);
+    constexpr double h = 0.01;
+    from_grid(grid, state.velocity, state.velocity, h, 1, sand);
+    for (Index i = 0; i < p.count(); ++i) {
+        EXPECT_LT((p.velocity[i] - was.particles.velocity[i]).norm(), 1e-10);
+        EXPECT_LT((p.gradient[i] - L).norm(), 1e-8);
+        EXPECT_LT((p.position[i] - was.particles.position[i] - h * p.velocity[i]).norm(), 1e-15);
+    }
+}
+
+TYPED_TEST(GridOfSand, IsTheSameOnAnyThreadsAndInAnyOrderInMemory) {
+    constexpr int d = TypeParam::value;
+    const Sand<d> sand = random_sand<d>(2000, 4);
+    Grid<d> grid, other;
+    GridState<d> state, shuffled;
+    to_grid(sand, 1, grid, state);
+    for (const int threads : {2, 3, 8}) {
+        to_grid(sand, threads, other, shuffled);
+        EXPECT_EQ(shuffled.volume, state.volume);
+        EXPECT_EQ(shuffled.velocity, state.velocity);
+        EXPECT_EQ(other.order, grid.order);
+    }
+    std::vector<Index> order(2000);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(5));
+    Sand<d> mixed = sand;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const Index i = order[k];
+        mixed.particles.id[k] = sand.particles.id[i];
+        mixed.particles.volume[k] = sand.particles.volume[i];
+        mixed.particles.position[k] = sand.particles.position[i];
+        mixed.particles.velocity[k] = sand.particles.velocity[i];
+        mixed.particles.gradient[k] = sand.particles.gradient[i];
+    }
+    to_grid(mixed, 2, other, shuffled);
+    EXPECT_EQ(shuffled.volume, state.volume);
+    EXPECT_EQ(shuffled.velocity, state.velocity);
+}
+
+TYPED_TEST(GridOfSand, RefusesAParticleThatIsNowhere) {
+    constexpr int d = TypeParam::value;
+    Sand<d> sand = random_sand<d>(10);
+    Grid<d> grid;
+    GridState<d> state;
+    for (const double x : {1e30, -1e30, std::nan("")}) {
+        sand.particles.position[7][1] = x;
+        EXPECT_THROW(to_grid(sand, 2, grid, state), std::exception);
+    }
+}
+
+}  // namespace
+}  // namespace drystone

@@ -1,0 +1,239 @@
+// Sand in a world: at rest, in free flight, with bodies in it.
+#include "drystone/continuum/fill.hpp"
+#include "drystone/continuum/rows.hpp"
+#include "drystone/run/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace drystone {
+namespace {
+
+constexpr double g = 9.81;
+
+/// A box that is open at the top, from 0 to `size` across.
+template <int d>
+World<d> box(const Vec<d>& size, double cell) {
+    World<d> world;
+    Scene<d>& scene = world.scene;
+    scene.gravity[d - 1] = -g;
+    PairLaw law;
+    law.friction = 0.5;
+    scene.materials.add({"sand", 2500}, law);
+    const Index plane = scene.add_shape(HalfSpace<d>{});
+    const auto wall = [&](const Vec<d>& at, int axis, double sign) {
+        BodyPlan<d> plan;
+        plan.shape = plane;
+        plan.motion = Motion::held;
+        plan.pose.position = at;
+        const Vec<d> normal = sign * Vec<d>::Unit(axis);
+        if constexpr (d == 2) {
+            plan.pose.rotation.angle = std::atan2(normal[1], normal[0]) - 0.5 * std::numbers::pi;
+        } else {
+            plan.pose.rotation.q = Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal);
+        }
+        scene.add_body(plan);
+    };
+    wall(Vec<d>::Zero(), d - 1, 1);
+    for (int k = 0; k < d - 1; ++k) {
+        wall(Vec<d>::Zero(), k, 1);
+        wall(size, k, -1);
+    }
+    world.sand.cell.setConstant(cell);
+    world.sand.material.density = 2500;
+    world.sand.material.friction = 0.5;
+    return world;
+}
+
+template <int d>
+void fill_up_to(World<d>& world, const Vec<d>& lower, const Vec<d>& upper) {
+    SandFill<d> plan;
+    plan.region = BoxRegion<d>{lower, upper};
+    fill(plan, world.sand);
+}
+
+StepOptions options_of(double h, double tolerance) {
+    StepOptions options;
+    options.h = h;
+    options.solve.goal.tolerance = tolerance;
+    return options;
+}
+
+template <int d>
+double fastest(const Sand<d>& sand) {
+    double v = 0;
+    for (const Vec<d>& x : sand.particles.velocity) v = std::max(v, x.norm());
+    return v;
+}
+
+template <class T>
+class SandInAWorld : public ::testing::Test {};
+template <int d>
+struct Dimension {
+    static constexpr int value = d;
+};
+using BothDimensions = ::testing::Types<Dimension<2>, Dimension<3>>;
+TYPED_TEST_SUITE(SandInAWorld, BothDimensions);
+
+/// Without friction the stress of the grains is density times g times depth, in all directions. With friction it is not
+/// unique, but what rests, rests.
+TYPED_TEST(SandInAWorld, AtRestBearsItsWeight) {
+    constexpr int d = TypeParam::value;
+    constexpr double cell = 0.05, height = 0.5;
+    for (const double friction : {0.0, 0.5}) {
+        Vec<d> size = Vec<d>::Constant(4 * cell);
+        World<d> world = box<d>(size, cell);
+        world.sand.material.friction = friction;
+        PairLaw smooth;
+        smooth.friction = 0;
+        world.scene.materials.set(0, 0, smooth);
+        size[d - 1] = height;
+        fill_up_to<d>(world, Vec<d>::Zero(), size);
+        WorldMemory<d> memory;
+        const StepOptions options = options_of(2e-3, 1e-7);
+        for (int k = 0; k < 10; ++k) {
+            const StepRecord record = step(world, options, memory);
+            EXPECT_TRUE(is_met(record.solve.status));
+        }
+        EXPECT_LT(fastest(world.sand), 1e-6);
+        if (friction > 0) continue;
+        const SandMemory<d>& m = memory.sand;
+        for (const int level : {2, 4, 6, 8}) {
+            Lattice<d> at = Lattice<d>::Constant(2);
+            at[d - 1] = level;
+            const Index node = m.grid.node_at(at);
+            ASSERT_GE(node, 0);
+            const Mat<d> stress = 2 * half_matrix<d>(m.warm.stress[node].data());
+            const double expected = 2500 * g * (height - level * cell);
+            EXPECT_NEAR(stress(d - 1, d - 1), expected, 0.02 * 2500 * g * height) << level;
+            if (friction == 0) {
+                EXPECT_NEAR(pressure_at(m, m.grid.node_position(node)), stress(d - 1, d - 1),
+                            1e-9 * expected);
+            }
+        }
+    }
+}
+
+TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {
+    constexpr int d = TypeParam::value;
+    World<d> world = box<d>(Vec<d>::Ones(), 0.05);
+    Vec<d> lower = Vec<d>::Constant(0.4), upper = Vec<d>::Constant(0.6);
+    fill_up_to<d>(world, lower, upper);
+    Vec<d> v0 = Vec<d>::Zero();
+    v0[0] = 0.3;
+    for (Vec<d>& v : world.sand.particles.velocity) v = v0;
+    WorldMemory<d> memory;
+    const StepOptions options = options_of(1e-3, 1e-6);
+    constexpr int steps = 50;
+    for (int k = 0; k < steps; ++k) step(world, options, memory);
+    v0[d - 1] -= g * steps * 1e-3;
+    for (const Vec<d>& v : world.sand.particles.velocity) EXPECT_LT((v - v0).norm(), 1e-10);
+}
+
+/// What contacts, stresses and the scheme do is all that changes energy, and nothing adds to it.
+TYPED_TEST(SandInAWorld, CollapsesWithAnEnergyThatBalancesAndNeverGrows) {
+    constexpr int d = TypeParam::value;
+    World<d> world = box<d>(Vec<d>::Constant(1), 0.05);
+    Vec<d> upper = Vec<d>::Constant(0.2);
+    upper[d - 1] = 0.4;
+    fill_up_to<d>(world, Vec<d>::Zero(), upper);
+    BodyPlan<d> ball;
+    ball.shape = world.scene.add_shape(Ball<d>{0.08});
+    ball.pose.position = 0.5 * upper;
+    ball.pose.position[d - 1] = 0.55;
+    world.scene.add_body(ball);
+    WorldMemory<d> memory;
+    RunProgress progress;
+    RunOptions options;
+    options.step = options_of(2e-3, 1e-4);
+    options.end = 0.25;
+    double last = infinity;
+    const Observer<d> look = [&](const Scene<d>&, const StepMemory<d>&, const StepRecord& record) {
+        EXPECT_LT(record.energy.total(), last + 1e-9);
+        last = record.energy.total();
+        return true;
+    };
+    simulate<d>(world, options, Feeds<d>{}, memory, progress, look);
+    EXPECT_EQ(progress.summary.unsolved, 0);
+    EXPECT_GT(progress.summary.steps, 100);
+    EXPECT_LT(progress.balance.error(progress.summary, 0), 1e-10);
+    EXPECT_LT(progress.summary.work.stress, 0);
+}
+
+/// Sand and a ball at rest in empty space that stir each other: momentum is kept to rounding.
+TYPED_TEST(SandInAWorld, AndABodyKeepTheirMomentum) {
+    constexpr int d = TypeParam::value;
+    World<d> world = box<d>(Vec<d>::Constant(10), 0.05);
+    world.scene.gravity.setZero();
+    for (Vec<d>& x : world.scene.bodies.position) x.array() -= 5;  // walls are far
+    for (Index i = 0; i < world.scene.bodies.count(); ++i) world.scene.bodies.position[i][d - 1] -= 5;
+    fill_up_to<d>(world, Vec<d>::Constant(1), Vec<d>::Constant(1.3));
+    BodyPlan<d> ball;
+    ball.shape = world.scene.add_shape(Ball<d>{0.1});
+    ball.pose.position = Vec<d>::Constant(1.15);
+    ball.pose.position[0] = 0.85;
+    ball.velocity[0] = 2;
+    ball.spin.setConstant(3);
+    const Index i = world.scene.add_body(ball);
+    WorldMemory<d> memory;
+    const auto momentum = [&] {
+        Vec<d> sum = world.scene.bodies.mass[i] * world.scene.bodies.velocity[i];
+        for (Index k = 0; k < world.sand.particles.count(); ++k)
+            sum += world.sand.mass(k) * world.sand.particles.velocity[k];
+        return sum;
+    };
+    const Vec<d> before = momentum();
+    for (int k = 0; k < 60; ++k) step(world, options_of(1e-3, 1e-4), memory);
+    EXPECT_LT(world.scene.bodies.velocity[i][0], 1.9);
+    EXPECT_LT((momentum() - before).norm(), 1e-11 * before.norm());
+}
+
+TYPED_TEST(SandInAWorld, IsTheSameBitsOnAnyThreads) {
+    constexpr int d = TypeParam::value;
+    const auto run = [&](int threads) {
+        World<d> world = box<d>(Vec<d>::Constant(1), 0.04);
+        Vec<d> upper = Vec<d>::Constant(0.3);
+        fill_up_to<d>(world, Vec<d>::Zero(), upper);
+        BodyPlan<d> ball;
+        ball.shape = world.scene.add_shape(Ball<d>{0.07});
+        ball.pose.position = 0.5 * upper;
+        ball.pose.position[d - 1] = 0.38;
+        world.scene.add_body(ball);
+        WorldMemory<d> memory;
+        StepOptions options = options_of(2e-3, 1e-3);
+        options.solve.threads = threads;
+        for (int k = 0; k < 5; ++k) step(world, options, memory);
+        return world;
+    };
+    const World<d> one = run(1);
+    for (const int threads : {2, 3}) {
+        const World<d> many = run(threads);
+        EXPECT_EQ(many.sand.particles.position, one.sand.particles.position);
+        EXPECT_EQ(many.sand.particles.velocity, one.sand.particles.velocity);
+        EXPECT_EQ(many.scene.bodies.position, one.scene.bodies.position);
+        EXPECT_EQ(many.scene.bodies.spin, one.scene.bodies.spin);
+    }
+}
+
+/// A light ball stays on a bed, a heavy one sinks in.
+TEST(SandAndABall, SinksByItsWeight) {
+    std::array<double, 2> depth{};
+    for (int k = 0; k < 2; ++k) {
+        World<3> world = box<3>(Vec<3>::Constant(0.4), 0.04);
+        fill_up_to<3>(world, Vec<3>::Zero(), {0.4, 0.4, 0.2});
+        world.scene.materials.add({"ball", k == 0 ? 200.0 : 20000.0}, PairLaw{});
+        BodyPlan<3> ball;
+        ball.shape = world.scene.add_shape(Ball<3>{0.06});
+        ball.material = 1;
+        ball.pose.position = {0.2, 0.2, 0.27};
+        const Index i = world.scene.add_body(ball);
+        WorldMemory<3> memory;
+        for (int s = 0; s < 60; ++s) step(world, options_of(5e-3, 1e-3), memory);
+        depth[static_cast<std::size_t>(k)] = 0.2 - (world.scene.bodies.position[i][2] - 0.06);
+        EXPECT_LT(world.scene.bodies.velocity[i].norm(), 0.05);
+    }
+    EXPECT_LT(depth[0], 0.03);
+    EXPECT_GT(depth[1], depth[0] + 0.02);
+}
+
+}  // namespace
+}  // namespace drystone

@@ -148,7 +148,7 @@ void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const s
                 p.velocity[i] = here;
             }
             p.gradient[i] = L;
-            p.position[i] += h * here;
+            p.position[i] += h * here + bend(p, i, h);
         }
     });
 }

@@ -183,7 +183,7 @@ void ContactSweeps::look_at_run(const Run& run, Law law) {
         case Kind::wrench:
             return each(wrenches_, components);
         case Kind::tensor:
-            return each(tensors_, contact);
+            return with_tensors(*this, [&](const auto& blocks) { each(blocks, contact); });
         case Kind::other:
             return each(others_, components);
     }
@@ -209,11 +209,12 @@ double ContactSweeps::stake_near(const Run& run, Index k) const {
         case Kind::wrench:
             both(wrenches_[run.first + k]);
             break;
-        case Kind::tensor: {
-            const TensorBlock& block = tensors_[run.first + k];
-            for (Index e = block.first; e < block.last; ++e) include(p_->tensors.body[e] + 1);
+        case Kind::tensor:
+            with_tensors(*this, [&](const auto& blocks) {
+                const auto& block = blocks[run.first + k];
+                for (Index e = block.first; e < block.last; ++e) include(p_->tensors.body[e] + 1);
+            });
             break;
-        }
         case Kind::other: {
             const Other& block = others_[run.first + k];
             for (Index e = block.first; e < block.last; ++e) include(entries_[e].body);

@@ -180,7 +180,7 @@ void ContactSweeps::make_room(const std::array<Index, kinds>& count, Index row) 
     refit(balls_, with_margin(count[0], contact_ahead<BallContact>));
     refit(rigid_, with_margin(count[1], contact_ahead<RigidContact>));
     refit(wrenches_, with_margin(count[2], contact_ahead<WrenchContact>));
-    refit(tensors_, static_cast<std::size_t>(count[4]));
+    with_tensors(*this, [&](auto& blocks) { refit(blocks, static_cast<std::size_t>(count[4])); });
     give_.resize(compliant_ ? order_.size() : 0);
     refit(looked_, order_.size());
     r.resize(row + 1);
@@ -395,8 +395,8 @@ template <class Contact>
     const Cone& cone = p_->cones[i];
     if constexpr (std::is_same_v<Contact, Other>) {
         std::copy_n(from, cone.dim, x);
-    } else if constexpr (std::is_same_v<Contact, TensorBlock>) {
-        p_->tensors.with_space([&]<int d>(const Vec<d>&) { c.template turn_in<d>(from, x); });
+    } else if constexpr (is_tensor_block<Contact>) {
+        c.turn_in(from, x);
     } else if constexpr (std::is_same_v<Contact, WrenchContact>) {
         const auto at = places(cone, m_);
         Eigen::Matrix<double, 6, 1> local = Eigen::Matrix<double, 6, 1>::Zero();
@@ -552,7 +552,7 @@ void ContactSweeps::each_block(F&& f) const {
 
 void ContactSweeps::load(const Vector& from) {
     each_block([&]<class Contact>(const Contact& c, Index i, Index row) {
-        constexpr bool framed = !std::is_same_v<Contact, Other> && !std::is_same_v<Contact, TensorBlock>;
+        constexpr bool framed = !std::is_same_v<Contact, Other> && !is_tensor_block<Contact>;
         load_impulse(c, i, framed ? frame(i) : ContactFrame{}, from.data() + p_->offset[i], r.data() + row);
     });
     load_lines(from);
@@ -563,9 +563,8 @@ void ContactSweeps::store(Vector& to) const {
         double* out = to.data() + p_->offset[i];
         if constexpr (std::is_same_v<Contact, Other>) {
             std::copy_n(r.data() + row, p_->cones[i].dim, out);
-        } else if constexpr (std::is_same_v<Contact, TensorBlock>) {
-            p_->tensors.with_space(
-                [&]<int d>(const Vec<d>&) { c.template turn_out<d>(r.data() + row, out); });
+        } else if constexpr (is_tensor_block<Contact>) {
+            c.turn_out(r.data() + row, out);
         } else {
             store_impulse(c, i, r.data() + row, out);
         }

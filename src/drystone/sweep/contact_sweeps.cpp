@@ -187,24 +187,25 @@ void ContactSweeps::visit_tensors(const Run& run, double* before, double beta, S
                                   SweepSums& sums) {
     const SweepState state{lines(), nullptr, beta};
     const Law law = associated_ ? Law::associated : Law::coulomb;
-    p_->tensors.with_space([&]<int d>(const Vec<d>&) {
+    with_tensors(*this, [&]<class Blocks>(Blocks& blocks) {
+        constexpr int numbers = Blocks::value_type::numbers;
         double* x = r.data() + run.row;
         double* from = before == nullptr ? nullptr : before + run.row;
-        for (Index k = 0; k < run.count; ++k, x += tensor_size<d>) {
-            TensorBlock& block = tensors_[run.first + k];
+        for (Index k = 0; k < run.count; ++k, x += numbers) {
+            auto& block = blocks[run.first + k];
             std::uint8_t* left = sleep.sweeps > 0 ? &sleep.left[run.place + k] : nullptr;
             if (left != nullptr && *left > 0) {
                 --*left;
             } else {
-                const Visited visited = block.template visit<d, pushed>(
-                    p_->tensors, state, law, p_->cones[block.block], local_, x, from);
+                const Visited visited = block.template visit<pushed>(p_->tensors, state, law,
+                                                                     p_->cones[block.block], local_, x, from);
                 sums.step += visited.step;
                 sums.uphill += visited.uphill;
                 ++sums.visits;
                 if (left != nullptr && visited.step < sleep.threshold)
                     *left = static_cast<std::uint8_t>(sleep.sweeps);
             }
-            if (from != nullptr) from += tensor_size<d>;
+            if (from != nullptr) from += numbers;
         }
     });
 }

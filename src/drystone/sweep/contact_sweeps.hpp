@@ -93,6 +93,11 @@ private:
         return lines() + static_cast<std::ptrdiff_t>(k) * body_line;
     }
     [[nodiscard]] double* line(Index k) { return lines() + static_cast<std::ptrdiff_t>(k) * body_line; }
+    /// Calls f with the array of tensors of the problem's space.
+    template <class Self, class F>
+    static void with_tensors(Self& self, F&& f) {
+        self.p_->tensors.space == 2 ? f(self.plane_tensors_) : f(self.tensors_);
+    }
     /// Calls f with the array of a kind's blocks.
     template <class Self, class F>
     static void of_kind(Self& self, Kind kind, F&& f) {
@@ -106,7 +111,7 @@ private:
             case Kind::other:
                 return f(self.others_);
             case Kind::tensor:
-                return f(self.tensors_);
+                return with_tensors(self, f);
         }
     }
     /// Numbers of an impulse in r.
@@ -134,7 +139,8 @@ private:
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, BallContact& c) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, RigidContact& c) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, WrenchContact& c) const;
-    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, TensorBlock& to) const;
+    template <int d>
+    void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, TensorBlock<d>& to) const;
     void pack(Index i, const Geometry& g, const ContactFrame& E, double proximal, Other& to);
     template <class Block>
     void pack(Index place, const Geometry& g, const ContactFrame& E, double proximal, const Vector& from,
@@ -168,7 +174,8 @@ private:
     void see(const RigidContact& c, const double* x, Seen& seen) const;
     template <class Contact>
     void look_at(const Contact& c, const double* x, Index place, Law law);
-    void look_at(const TensorBlock& c, const double* x, Index place, Law law);
+    template <int d>
+    void look_at(const TensorBlock<d>& c, const double* x, Index place, Law law);
     template <class Block>
     void look_at_components(const Block& c, const double* x, Index place, Law law);
     void look_at_run(const Run& run, Law law);
@@ -192,7 +199,8 @@ private:
     Array<BallContact> balls_;
     Array<RigidContact> rigid_;
     Array<WrenchContact> wrenches_;
-    Array<TensorBlock> tensors_;
+    Array<TensorBlock<2>> plane_tensors_;
+    Array<TensorBlock<3>> tensors_;
     std::vector<Other> others_;
     std::vector<Entry> entries_;
     std::vector<Give> give_;  // by place in the order of work; empty for rigid contacts

@@ -9,9 +9,14 @@
 namespace drystone {
 
 template <int d>
-void TensorBlock::set_matrix(const Mat<d>& Q, double proximal) {
+void TensorBlock<d>::set_matrix(const Mat<d>& Q, double proximal) {
     std::array<double, d> q;
-    symmetric_eigen(d, Q.data(), q.data(), axes);
+    Mat<d> R;
+    symmetric_eigen(d, Q.data(), q.data(), R.data());
+    for (int j = 0; j < d; ++j) {
+        for (int c = 0; c < d; ++c) axes[4 * j + c] = rows[4 * c + j] = R(c, j);
+        for (int c = d; c < 4; ++c) axes[4 * j + c] = rows[4 * j + c] = 0;
+    }
     // Trace and differences of the diagonal are coupled among themselves, each shear strain is alone.
     using Coupled = Eigen::Matrix<double, d, d>;
     Coupled C = Coupled::Zero();
@@ -32,6 +37,7 @@ void TensorBlock::set_matrix(const Mat<d>& Q, double proximal) {
     for (int k = 0; k < tensor_size<d> - d; ++k) smallest = std::min(smallest, shear[k]);
     const double extra = AnyKernel::proximal_term(smallest, stiffness, proximal);
     C.diagonal().array() += extra;
+    auto& [w, inverse_w, coupling, t, mu, offset, opening, alpha] = slide;
     w = C(0, 0);
     inverse_w = 1 / w;
     turn[0] = 1;
@@ -64,8 +70,9 @@ bool ContactSweeps::is_tensor(Index i) const {
                        [&](Index body) { return moves_[body + 1] != 0; });
 }
 
+template <int d>
 void ContactSweeps::pack(Index i, const Geometry& /*g*/, const ContactFrame& /*E*/, double proximal,
-                         TensorBlock& to) const {
+                         TensorBlock<d>& to) const {
     const ConeProblem& p = *p_;
     const TensorRows& rows = p.tensors;
     const Index k = p.tensor_at(i);
@@ -74,45 +81,52 @@ void ContactSweeps::pack(Index i, const Geometry& /*g*/, const ContactFrame& /*E
     to.block = i;
     to.first = rows.start[k];
     to.last = rows.start[k + 1];
-    to.closed = cone.kind == ConeKind::second_order && std::isfinite(cone.mu()) && !associated_ &&
-                cone.dilatancy == 0;
-    to.mu = cone.mu();
+    to.closed =
+        (cone.kind == ConeKind::second_order || cone.kind == ConeKind::truncated) && std::isfinite(cone.mu());
+    to.slide.mu = cone.mu();
+    to.slide.offset = cone.kind == ConeKind::truncated ? cone.coefficient[1] : 0.0;
+    to.slide.opening = cone.dilatancy_by(associated_ ? Law::associated : Law::coulomb) * cone.mu();
     to.stiffness = W_->inverse_mass(i);
-    rows.with_space([&]<int d>(const Vec<d>&) {
-        Mat<d> Q = Mat<d>::Zero();
-        for (Index e = to.first; e < to.last; ++e) {
-            const auto g = rows.gradient_of<d>(e);
-            Q.noalias() += line(rows.body[e] + 1)[3] * g * g.transpose();
-        }
-        to.set_matrix<d>(Q, proximal);
-        to.turn_in<d>(W_->b().data() + p.offset[i], to.free);
-    });
+    Mat<d> Q = Mat<d>::Zero();
+    for (Index e = to.first; e < to.last; ++e) {
+        const auto g = rows.gradient_of<d>(e);
+        Q.noalias() += line(rows.body[e] + 1)[3] * g * g.transpose();
+    }
+    to.set_matrix(Q, proximal);
+    to.turn_in(W_->b().data() + p.offset[i], to.free);
 }
 
 /// Error and impulse of a tensor, and what its points have at stake there.
-void ContactSweeps::look_at(const TensorBlock& c, const double* x, Index place, Law law) {
+template <int d>
+void ContactSweeps::look_at(const TensorBlock<d>& c, const double* x, Index place, Law law) {
     const TensorRows& rows = p_->tensors;
     Looked& look = looked_[place];
-    rows.with_space([&]<int d>(const Vec<d>&) {
-        Mat<d> L = Mat<d>::Zero();
-        for (Index e = c.first; e < c.last; ++e) {
-            const Index at = rows.body[e] + 1;
-            const Vec<d> v = Eigen::Map<const Vec<d>>(line(at)), g = rows.gradient_of<d>(e);
-            L.noalias() += v * g.transpose();
-            raise_stake(at, std::max(look.at_stake, strain_squared(v, g)));
-        }
-        std::array<double, max_block> own{}, u{}, impulse{};
-        c.to_own<d>(L, own.data());
-        for (int k = 0; k < tensor_size<d>; ++k) own[k] += c.free[k];
-        c.turn_out<d>(own.data(), u.data());
-        c.turn_out<d>(x, impulse.data());
-        const BlockError error = block_error(*W_, c.block, impulse.data(), u.data(), law);
-        look.error = error.natural;
-        look.impulse = error.impulse;
-    });
+    Four columns[d] = {};
+    for (Index e = c.first; e < c.last; ++e) {
+        const Index at = rows.body[e] + 1;
+        Four push;
+        load4(line(at), push);
+        const Vec<d> v = Eigen::Map<const Vec<d>>(line(at)), g = rows.gradient_of<d>(e);
+        for (int k = 0; k < d; ++k) columns[k] += push * g[k];
+        raise_stake(at, std::max(look.at_stake, strain_squared(v, g)));
+    }
+    std::array<double, max_block> own{}, u{}, impulse{};
+    c.to_own(columns, own.data());
+    for (int k = 0; k < tensor_size<d>; ++k) own[k] += c.free[k];
+    c.turn_out(own.data(), u.data());
+    c.turn_out(x, impulse.data());
+    const BlockError error = block_error(*W_, c.block, impulse.data(), u.data(), law);
+    look.error = error.natural;
+    look.impulse = error.impulse;
 }
 
-template void TensorBlock::set_matrix<2>(const Mat<2>&, double);
-template void TensorBlock::set_matrix<3>(const Mat<3>&, double);
+#define DRYSTONE_TENSORS(d)                                                                                 \
+    template struct TensorBlock<d>;                                                                         \
+    template void ContactSweeps::pack(Index, const Geometry&, const ContactFrame&, double, TensorBlock<d>&) \
+        const;                                                                                              \
+    template void ContactSweeps::look_at(const TensorBlock<d>&, const double*, Index, Law)
+DRYSTONE_TENSORS(2);
+DRYSTONE_TENSORS(3);
+#undef DRYSTONE_TENSORS
 
 }  // namespace drystone

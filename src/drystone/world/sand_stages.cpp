@@ -98,11 +98,14 @@ void account_before(const Scene<d>& scene, const StepMemory<d>& memory, const Sa
 }
 
 template <int d>
-void account_after(const Scene<d>& scene, const SandPart<d>& sand, StepSums& sums) {
+void account_after(const Scene<d>& scene, const SandPart<d>& sand, double h, StepSums& sums) {
     account(scene, *sand.sand, sums.kinetic, sums.potential);
     const Particles<d>& particles = sand.sand->particles;
-    for (Index i = 0; i < particles.count(); ++i)
-        sums.work_transfer.add(0.5 * sand.sand->mass(i) * particles.velocity[i].squaredNorm());
+    for (Index i = 0; i < particles.count(); ++i) {
+        const double mass = sand.sand->mass(i);
+        sums.work_transfer.add(0.5 * mass * particles.velocity[i].squaredNorm());
+        sums.work_transfer.add(-mass * scene.gravity.dot(bend(particles, i, h)));
+    }
 }
 
 #define DRYSTONE_SAND_STAGES(d)                                                                       \
@@ -112,7 +115,7 @@ void account_after(const Scene<d>& scene, const SandPart<d>& sand, StepSums& sum
     template void add_sand_tiles(const SandPart<d>&, Assembled<d>&);                                  \
     template void account_before(const Scene<d>&, const StepMemory<d>&, const SandPart<d>&, double,   \
                                  StepSums&);                                                          \
-    template void account_after(const Scene<d>&, const SandPart<d>&, StepSums&)
+    template void account_after(const Scene<d>&, const SandPart<d>&, double, StepSums&)
 DRYSTONE_SAND_STAGES(2);
 DRYSTONE_SAND_STAGES(3);
 #undef DRYSTONE_SAND_STAGES

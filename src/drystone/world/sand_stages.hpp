@@ -32,6 +32,6 @@ void account_before(const Scene<d>& scene, const StepMemory<d>& memory, const Sa
                     StepSums& sums);
 /// What is left after the motion.
 template <int d>
-void account_after(const Scene<d>& scene, const SandPart<d>& sand, StepSums& sums);
+void account_after(const Scene<d>& scene, const SandPart<d>& sand, double h, StepSums& sums);
 
 }  // namespace drystone

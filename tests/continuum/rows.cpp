@@ -3,6 +3,7 @@
 
 #include "continuum/random_sand.hpp"
 #include "drystone/cone/delassus.hpp"
+#include "drystone/continuum/sites.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,10 +31,12 @@ struct Made {
     explicit Made(Sand<d> from) : sand(std::move(from)) {
         to_grid(sand, 1, m.grid, m.state);
         m.begin = m.state.velocity;
-        m.space.assign(m.grid.nodes.size(), sand.cell_volume());
-        m.friction.assign(m.grid.nodes.size(), sand.material.friction);
+        Octants<d> whole;
+        whole.fill(sand.cell_volume() / corners<d>);
+        m.space.assign(m.grid.nodes.size(), whole);
+        find_sites(sand, 1, m);
         add_nodes(sand, 1, m, problem);
-        for (Index i = 0; i < m.grid.node_count(); ++i) {
+        for (Index i = 0; i < m.sites.count(); ++i) {
             problem.cones.push_back(Cone::second_order(tensor_size<d>, 0));
             problem.offset.push_back(problem.offset.back() + tensor_size<d>);
         }
@@ -43,34 +46,65 @@ struct Made {
     }
 };
 
+/// What a particle counts for in the mean strain rate of a stress.
+template <int d>
+double share_of(const Sand<d>& sand, const SandMemory<d>& m, Index site, Index particle) {
+    const Particles<d>& p = sand.particles;
+    const Index of = m.sites.of[site];
+    switch (sand.options.stress) {
+        case StressSpace::nodes:
+            return p.volume[particle] * hat<d>(m.grid.node_position(of), sand.cell, p.position[particle]);
+        case StressSpace::particles:
+            return particle == of ? p.volume[particle] : 0.0;
+        case StressSpace::cells:
+            break;
+    }
+    const Vec<d> x = p.position[particle] - m.grid.cell_origin(of);
+    if ((x.array() < 0).any() || (x.array() >= sand.cell.array()).any()) return 0;
+    Vec<d> corner;
+    for (int k = 0; k < d; ++k) corner[k] = (m.sites.corner[site] >> k & 1) * sand.cell[k];
+    return p.volume[particle] * hat<d>(corner, sand.cell, x);
+}
+
 TYPED_TEST(RowsOfSand, AreMeanStrainRatesOfTheParticlesAround) {
     constexpr int d = TypeParam::value;
-    const Made<d> made(random_sand<d>(300));
-    const auto& sand = made.sand;
-    const auto& grid = made.grid;
-    const auto& state = made.state;
-    const auto& problem = made.problem;
-    ASSERT_EQ(find_faults(problem), std::vector<std::string>{});
-    const Vector v = Vector::Random(problem.dofs());
-    const auto& p = sand.particles;
-    for (Index i = 0; i < grid.node_count(); ++i) {
-        const Vec<d> y = grid.node_position(i);
-        Mat<d> mean = Mat<d>::Zero();
+    for (const StressSpace space : {StressSpace::nodes, StressSpace::cells, StressSpace::particles}) {
+        Sand<d> from = random_sand<d>(300);
+        from.options.stress = space;
+        const Made<d> made(std::move(from));
+        const auto& sand = made.sand;
+        const auto& grid = made.grid;
+        const auto& problem = made.problem;
+        ASSERT_EQ(find_faults(problem), std::vector<std::string>{});
+        const Vector v = Vector::Random(problem.dofs());
+        const auto& p = sand.particles;
+        // Of each particle, the gradient of the velocity there.
+        std::vector<Mat<d>> rate(static_cast<std::size_t>(p.count()), Mat<d>::Zero());
         for (Index q = 0; q < p.count(); ++q) {
-            const double part = p.volume[q] * hat<d>(y, sand.cell, p.position[q]);
-            if (part == 0) continue;
             for (Index j = 0; j < grid.node_count(); ++j) {
                 Vec<d> g;
-                hat<d>(grid.node_position(j), sand.cell, p.position[q], &g);
-                mean += part * v.segment<d>(static_cast<Eigen::Index>(j) * d) * g.transpose();
+                if (hat<d>(grid.node_position(j), sand.cell, p.position[q], &g) == 0) continue;
+                rate[q] += v.segment<d>(static_cast<Eigen::Index>(j) * d) * g.transpose();
             }
         }
-        mean *= sand.length() / state.volume[i];
-        Tensor<d> expected, u = Tensor<d>::Zero();
-        tensor_of(mean, expected.data());
-        for_each_entry(problem, i,
-                       [&](Index, auto place, const BodyRowsOf& A) { u += A * v.segment<d>(place.first); });
-        EXPECT_LT((u - expected).norm(), 1e-9 * (1 + expected.norm())) << i;
+        ASSERT_GT(made.m.sites.count(), 0);
+        for (Index i = 0; i < made.m.sites.count(); ++i) {
+            Mat<d> mean = Mat<d>::Zero();
+            double volume = 0;
+            for (Index q = 0; q < p.count(); ++q) {
+                const double part = share_of<d>(sand, made.m, i, q);
+                volume += part;
+                mean += part * rate[q];
+            }
+            EXPECT_NEAR(volume, made.m.sites.volume[i], 1e-12 * volume);
+            mean *= sand.length() / volume;
+            Tensor<d> expected, u = Tensor<d>::Zero();
+            tensor_of(mean, expected.data());
+            for_each_entry(problem, i, [&](Index, auto place, const BodyRowsOf& A) {
+                u += A * v.segment<d>(place.first);
+            });
+            EXPECT_LT((u - expected).norm(), 1e-9 * (1 + expected.norm())) << i;
+        }
     }
 }
 

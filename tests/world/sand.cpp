@@ -1,6 +1,7 @@
 // Sand in a world: at rest, in free flight, with bodies in it.
 #include "drystone/continuum/fill.hpp"
 #include "drystone/continuum/rows.hpp"
+#include "drystone/continuum/sites.hpp"
 #include "drystone/run/simulate.hpp"
 
 #include <gtest/gtest.h>
@@ -79,9 +80,13 @@ TYPED_TEST_SUITE(SandInAWorld, BothDimensions);
 TYPED_TEST(SandInAWorld, AtRestBearsItsWeight) {
     constexpr int d = TypeParam::value;
     constexpr double cell = 0.05, height = 0.5;
-    for (const double friction : {0.0, 0.5}) {
+    for (int run = 0; run < 6; ++run) {
+        const double friction = run < 3 ? 0.0 : 0.5;
         Vec<d> size = Vec<d>::Constant(4 * cell);
         World<d> world = box<d>(size, cell);
+        const StressSpace space =
+            std::array{StressSpace::nodes, StressSpace::cells, StressSpace::particles}[run % 3];
+        world.sand.options.stress = space;
         world.sand.material.friction = friction;
         PairLaw smooth;
         smooth.friction = 0;
@@ -89,26 +94,41 @@ TYPED_TEST(SandInAWorld, AtRestBearsItsWeight) {
         size[d - 1] = height;
         fill_up_to<d>(world, Vec<d>::Zero(), size);
         WorldMemory<d> memory;
-        const StepOptions options = options_of(2e-3, 1e-7);
-        for (int k = 0; k < 10; ++k) {
+        // Of particles there are more stresses than velocities, and sweeps are slow. Of cells each follows the noise of
+        // its own density: without friction nothing else holds what is at rest, and a column begins to move after
+        // some steps (docs/limits.md).
+        const bool slow = space == StressSpace::particles;
+        const bool restless = space == StressSpace::cells && friction == 0;
+        const StepOptions options = options_of(2e-3, slow ? 1e-5 : 1e-7);
+        for (int k = 0; k < (slow || restless ? 2 : 10); ++k) {
             const StepRecord record = step(world, options, memory);
             EXPECT_TRUE(is_met(record.solve.status));
         }
-        EXPECT_LT(fastest(world.sand), 1e-6);
+        EXPECT_LT(fastest(world.sand), slow ? 1e-4 : 1e-6);
         if (friction > 0) continue;
         const SandMemory<d>& m = memory.sand;
+        const double most = 2500 * g * height;
+        // Layer by layer: stresses of cells or particles side by side may share the weight in any way.
+        const std::vector<double> pressure = pressures(world.sand, m.warm);
+        std::array<ExactSum, 10> sum, count;
+        for (Index i = 0; i < world.sand.particles.count(); ++i) {
+            const auto layer =
+                static_cast<std::size_t>(world.sand.particles.position[i][d - 1] / cell + 1e-9);
+            sum.at(layer).add(pressure[i]);
+            count.at(layer).add(1);
+        }
+        for (int layer = 1; layer < 9; ++layer)
+            EXPECT_NEAR(sum[layer].value() / count[layer].value(), 2500 * g * (height - (layer + 0.5) * cell),
+                        0.03 * most)
+                << layer << ' ' << run;
+        if (space != StressSpace::nodes) continue;
         for (const int level : {2, 4, 6, 8}) {
-            Lattice<d> at = Lattice<d>::Constant(2);
-            at[d - 1] = level;
-            const Index node = m.grid.node_at(at);
+            StressKey<d> key{Lattice<d>::Constant(2), 0};
+            key.at[d - 1] = level;
+            const Index node = find(m.warm, key);
             ASSERT_GE(node, 0);
             const Mat<d> stress = 2 * half_matrix<d>(m.warm.stress[node].data());
-            const double expected = 2500 * g * (height - level * cell);
-            EXPECT_NEAR(stress(d - 1, d - 1), expected, 0.02 * 2500 * g * height) << level;
-            if (friction == 0) {
-                EXPECT_NEAR(pressure_at(m, m.grid.node_position(node)), stress(d - 1, d - 1),
-                            1e-9 * expected);
-            }
+            EXPECT_NEAR(stress(d - 1, d - 1), 2500 * g * (height - level * cell), 0.02 * most) << level;
         }
     }
 }

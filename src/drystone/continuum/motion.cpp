@@ -1,7 +1,7 @@
 #include "drystone/continuum/motion.hpp"
 
 #include "drystone/base/parallel_sum.hpp"
-#include "drystone/continuum/rows.hpp"
+#include "drystone/continuum/sites.hpp"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void free_motion(const Scene<d>& scene, const Sand<d>& sand, double h, int threa
     m.begin = m.state.velocity;
     find_touches(scene, m.grid, m.state, h, threads, m.touches, m.space);
     for (Vec<d>& v : m.state.velocity) v += h * scene.gravity;
-    recall_friction(sand, m);
+    find_sites(sand, threads, m);
 }
 
 template <int d>

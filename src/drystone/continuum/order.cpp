@@ -1,24 +1,12 @@
 // Tiles of the blocks of sand, and what one solve leaves for the next.
+#include "drystone/base/parallel.hpp"
 #include "drystone/contact/assemble.hpp"
 #include "drystone/continuum/rows.hpp"
+#include "drystone/continuum/sites.hpp"
 
 #include <algorithm>
 
 namespace drystone {
-
-namespace {
-
-/// Places of nodes in the order of the grid: blocks by their last coordinate first, and nodes of a block likewise.
-template <int d>
-bool comes_before(const Lattice<d>& a, const Lattice<d>& b) {
-    for (int k = d - 1; k >= 0; --k)
-        if (a[k] >> 2 != b[k] >> 2) return a[k] >> 2 < b[k] >> 2;
-    for (int k = d - 1; k >= 0; --k)
-        if (a[k] != b[k]) return a[k] < b[k];
-    return false;
-}
-
-}  // namespace
 
 template <int d>
 void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem& problem) {
@@ -43,7 +31,7 @@ void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem
             if (own != colour) continue;
             for (Index k = first_touch[b]; k < first_touch[b + 1]; ++k)
                 if (!moves(m.touches[k])) t.order.push_back(m.first_touch + k);
-            for (Index j = grid.node_start[b]; j < grid.node_start[b + 1]; ++j)
+            for (Index j = m.sites.start[b]; j < m.sites.start[b + 1]; ++j)
                 t.order.push_back(m.first_tensor + j);
             close_tile();
         }
@@ -87,19 +75,16 @@ void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem
 }
 
 template <int d>
-void recall(const Scene<d>& scene, const Sand<d>& sand, double h, const SandMemory<d>& m,
+void recall(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, const SandMemory<d>& m,
             const ConeProblem& problem, Vector& start) {
     const SandWarmStart<d>& warm = m.warm;
+    parallel_for(threads, m.sites.count(), [&](Index i) {
+        const Index was = find(warm, key_of(sand, m, i));
+        if (was < 0) return;
+        start.segment<tensor_size<d>>(problem.offset[m.first_tensor + i]) +=
+            impulse_per_stress(sand, m.sites.volume[i], h) * warm.stress[was];
+    });
     std::size_t k = 0;
-    for (Index j = 0; j < m.grid.node_count(); ++j) {
-        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[j]);
-        while (k < warm.node.size() && comes_before<d>(warm.node[k], at)) ++k;
-        if (k == warm.node.size()) break;
-        if (warm.node[k] != at) continue;
-        start.segment<tensor_size<d>>(problem.offset[m.first_tensor + j]) +=
-            impulse_per_stress(sand, m.state.volume[j], h) * warm.stress[k];
-    }
-    k = 0;
     for (std::size_t q = 0; q < m.touches.size(); ++q) {
         const NodeTouch<d>& touch = m.touches[q];
         const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[touch.node]);
@@ -117,29 +102,36 @@ void recall(const Scene<d>& scene, const Sand<d>& sand, double h, const SandMemo
 }
 
 template <int d>
-void remember(const Scene<d>& scene, const Sand<d>& sand, double h, const Vector& r, const Vector& u,
-              const ConeProblem& problem, SandMemory<d>& m) {
+void remember(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, const Vector& r,
+              const Vector& u, const ConeProblem& problem, SandMemory<d>& m) {
     SandWarmStart<d>& warm = m.warm;
-    const Index nodes = m.grid.node_count();
     const SandMaterial& material = sand.material;
     const bool changes = material.friction_fast > material.friction;
-    warm.node.resize(static_cast<std::size_t>(nodes));
-    warm.stress.resize(static_cast<std::size_t>(nodes));
-    warm.friction.resize(changes ? static_cast<std::size_t>(nodes) : 0);
-    for (Index j = 0; j < nodes; ++j) {
-        const Index block = m.first_tensor + j, row = problem.offset[block];
-        warm.node[j] = m.grid.lattice_place(m.grid.nodes[j]);
+    const auto count = static_cast<std::size_t>(m.sites.count());
+    // Nodes and cells are in the order of their keys, particles are not.
+    std::vector<Index> order(count);
+    for (Index i = 0; i < m.sites.count(); ++i) order[i] = i;
+    if (sand.options.stress == StressSpace::particles)
+        std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+            return sand.particles.id[m.sites.of[a]] < sand.particles.id[m.sites.of[b]];
+        });
+    warm.key.resize(count);
+    warm.stress.resize(count);
+    warm.friction.resize(changes ? count : 0);
+    parallel_for(threads, m.sites.count(), [&](Index k) {
+        const Index i = order[k], block = m.first_tensor + i, row = problem.offset[block];
+        warm.key[k] = key_of(sand, m, i);
         Tensor<d> borne = r.segment<tensor_size<d>>(row);
         if (problem.pull.size() > 0) borne[0] -= problem.pull[block];
-        warm.stress[j] = borne / impulse_per_stress(sand, m.state.volume[j], h);
-        if (!changes) continue;
+        warm.stress[k] = borne / impulse_per_stress(sand, m.sites.volume[i], h);
+        if (!changes) return;
         // I = grain diameter times shear rate 2 |Dev D| over sqrt(p / density).
         const double shear = 2 * u.segment<tensor_size<d> - 1>(row + 1).norm() / sand.length();
-        const double pressure = pressure_of<d>(warm.stress[j]);
-        warm.friction[j] = pressure > 0 ? material.friction_at(material.grain_diameter * shear *
+        const double pressure = pressure_of<d>(warm.stress[k]);
+        warm.friction[k] = pressure > 0 ? material.friction_at(material.grain_diameter * shear *
                                                                std::sqrt(material.density / pressure))
                                         : material.friction;
-    }
+    });
     warm.touch.clear();
     for (std::size_t q = 0; q < m.touches.size(); ++q) {
         const NodeTouch<d>& touch = m.touches[q];
@@ -152,52 +144,11 @@ void remember(const Scene<d>& scene, const Sand<d>& sand, double h, const Vector
     }
 }
 
-template <int d>
-double pressure_at(const SandMemory<d>& m, const Vec<d>& x) {
-    Lattice<d> first;
-    Vec<d> inside;
-    for (int k = 0; k < d; ++k) {
-        const double at = x[k] / m.grid.width[k], below = std::floor(at);
-        first[k] = static_cast<std::int32_t>(below);
-        inside[k] = at - below;
-    }
-    double sum = 0;
-    for (int c = 0; c < corners<d>; ++c) {
-        Lattice<d> at = first;
-        double weight = 1;
-        for (int k = 0; k < d; ++k) {
-            const bool far = (c >> k & 1) != 0;
-            at[k] += far ? 1 : 0;
-            weight *= far ? inside[k] : 1 - inside[k];
-        }
-        const Index node = m.grid.node_at(at);
-        if (node >= 0 && static_cast<std::size_t>(node) < m.warm.stress.size())
-            sum += weight * pressure_of<d>(m.warm.stress[node]);
-    }
-    return sum;
-}
-
-template <int d>
-void recall_friction(const Sand<d>& sand, SandMemory<d>& m) {
-    m.friction.assign(m.grid.nodes.size(), sand.material.friction);
-    const SandWarmStart<d>& warm = m.warm;
-    if (warm.friction.empty()) return;
-    std::size_t k = 0;
-    for (Index j = 0; j < m.grid.node_count(); ++j) {
-        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[j]);
-        while (k < warm.node.size() && comes_before<d>(warm.node[k], at)) ++k;
-        if (k == warm.node.size()) break;
-        if (warm.node[k] == at) m.friction[j] = warm.friction[k];
-    }
-}
-
-#define DRYSTONE_ORDER(d)                                                                                   \
-    template double pressure_at(const SandMemory<d>&, const Vec<d>&);                                       \
-    template void recall_friction(const Sand<d>&, SandMemory<d>&);                                          \
-    template void add_tiles(const SandMemory<d>&, std::span<const Index>, ConeProblem&);                    \
-    template void recall(const Scene<d>&, const Sand<d>&, double, const SandMemory<d>&, const ConeProblem&, \
-                         Vector&);                                                                          \
-    template void remember(const Scene<d>&, const Sand<d>&, double, const Vector&, const Vector&,           \
+#define DRYSTONE_ORDER(d)                                                                              \
+    template void add_tiles(const SandMemory<d>&, std::span<const Index>, ConeProblem&);               \
+    template void recall(const Scene<d>&, const Sand<d>&, double, int, const SandMemory<d>&,           \
+                         const ConeProblem&, Vector&);                                                 \
+    template void remember(const Scene<d>&, const Sand<d>&, double, int, const Vector&, const Vector&, \
                            const ConeProblem&, SandMemory<d>&)
 DRYSTONE_ORDER(2);
 DRYSTONE_ORDER(3);

@@ -72,6 +72,23 @@ CellGradients<d> gradients_of(const CellMoments<d>& m, const Vec<d>& width) {
     return out;
 }
 
+/// The integral for the shape functions of corners i and j.
+template <int d>
+Vec<d> pair_gradient(const CellGradients<d>& g, int i, int j) {
+    Vec<d> out;
+    for (int k = 0; k < d; ++k) {
+        int pair = 0, power = 1;
+        for (int m = 0; m < d; ++m) {
+            if (m == k) continue;
+            pair += ((i >> m & 1) + (j >> m & 1)) * power;
+            power *= 3;
+        }
+        const double value = g.value[k][i >> k & 1][pair];
+        out[k] = (j >> k & 1) != 0 ? value : -value;
+    }
+    return out;
+}
+
 template <int d>
 struct Stencil {
     std::array<Vec<d>, around<d>> gradient;
@@ -81,24 +98,10 @@ struct Stencil {
     void add(const CellGradients<d>& g, int corner) {
         for (int j = 0; j < corners<d>; ++j) {
             int at = 0, third = 1;
-            std::array<int, d> kind;
-            for (int k = 0; k < d; ++k, third *= 3) {
-                const int mine = corner >> k & 1, theirs = j >> k & 1;
-                at += (theirs - mine + 1) * third;
-                kind[k] = mine + theirs;
-            }
+            for (int k = 0; k < d; ++k, third *= 3) at += ((j >> k & 1) - (corner >> k & 1) + 1) * third;
             if (!touched[at]) gradient[at].setZero();
             touched[at] = true;
-            for (int k = 0; k < d; ++k) {
-                int pair = 0, power = 1;
-                for (int m = 0; m < d; ++m) {
-                    if (m == k) continue;
-                    pair += kind[m] * power;
-                    power *= 3;
-                }
-                const double value = g.value[k][corner >> k & 1][pair];
-                gradient[at][k] += (j >> k & 1) != 0 ? value : -value;
-            }
+            gradient[at] += pair_gradient(g, corner, j);
         }
     }
 };
@@ -128,23 +131,38 @@ Index find_neighbours(const Grid<d>& grid, Index i, std::array<Index, around<d>>
     return count;
 }
 
-/// Rows of H of all nodes' stresses.
 template <int d>
-void fill_gradients(const Sand<d>& sand, int threads, const SandMemory<d>& m, TensorRows& rows) {
-    const Grid<d>& grid = m.grid;
-    const Index nodes = grid.node_count();
-    std::vector<CellGradients<d>> of_cell(grid.cells.size());
-    parallel_for(threads, grid.cell_count(),
-                 [&](Index c) { of_cell[c] = gradients_of<d>(m.state.cells[c], grid.width); });
-    rows.space = d;
-    rows.start.assign(static_cast<std::size_t>(nodes) + 1, 0);
-    std::vector<std::array<Index, around<d>>> neighbours(static_cast<std::size_t>(nodes));
-    parallel_for(threads, nodes,
-                 [&](Index i) { rows.start[i + 1] = find_neighbours(grid, i, neighbours[i]); });
-    for (Index i = 0; i < nodes; ++i) rows.start[i + 1] += rows.start[i];
+std::vector<CellGradients<d>> gradients_of_cells(int threads, const SandMemory<d>& m) {
+    std::vector<CellGradients<d>> out(m.grid.cells.size());
+    parallel_for(threads, m.grid.cell_count(),
+                 [&](Index c) { out[c] = gradients_of<d>(m.state.cells[c], m.grid.width); });
+    return out;
+}
+
+template <int d>
+void set_entry(TensorRows& rows, Index e, Index body, const Vec<d>& gradient) {
+    rows.body[e] = body;
+    std::copy_n(gradient.data(), d, rows.gradient.begin() + static_cast<std::ptrdiff_t>(e) * d);
+}
+
+/// Room for `entries(site)` entries of each site.
+template <class F>
+void make_room(const StressSites& sites, int threads, TensorRows& rows, F&& entries) {
+    rows.start.assign(static_cast<std::size_t>(sites.count()) + 1, 0);
+    parallel_for(threads, sites.count(), [&](Index i) { rows.start[i + 1] = entries(i); });
+    for (Index i = 0; i < sites.count(); ++i) rows.start[i + 1] += rows.start[i];
     rows.body.resize(static_cast<std::size_t>(rows.start.back()));
-    rows.gradient.resize(rows.body.size() * d);
-    parallel_for(threads, nodes, [&](Index i) {
+    rows.gradient.resize(rows.body.size() * rows.space);
+}
+
+/// Rows of H of stresses at nodes.
+template <int d>
+void fill_gradients_of_nodes(const Sand<d>& sand, int threads, const SandMemory<d>& m, TensorRows& rows) {
+    const Grid<d>& grid = m.grid;
+    const std::vector<CellGradients<d>> of_cell = gradients_of_cells(threads, m);
+    std::vector<std::array<Index, around<d>>> neighbours(grid.nodes.size());
+    make_room(m.sites, threads, rows, [&](Index i) { return find_neighbours(grid, i, neighbours[i]); });
+    parallel_for(threads, grid.node_count(), [&](Index i) {
         const auto place = grid.nodes[i];
         Stencil<d> stencil;
         for (int c = 0; c < corners<d>; ++c) {
@@ -153,15 +171,60 @@ void fill_gradients(const Sand<d>& sand, int threads, const SandMemory<d>& m, Te
             const Index cell = grid.cell_beside(place, by);
             if (cell >= 0) stencil.add(of_cell[cell], corners<d> - 1 - c);
         }
-        const double scale = sand.length() / m.state.volume[i];
+        const double scale = sand.length() / m.sites.volume[i];
         Index e = rows.start[i];
-        for (int q = 0; q < around<d>; ++q) {
-            if (neighbours[i][q] < 0) continue;
-            rows.body[e] = m.first_body + neighbours[i][q];
-            for (int k = 0; k < d; ++k)
-                rows.gradient[static_cast<std::size_t>(e) * d + k] = scale * stencil.gradient[q][k];
-            ++e;
+        for (int q = 0; q < around<d>; ++q)
+            if (neighbours[i][q] >= 0)
+                set_entry<d>(rows, e++, m.first_body + neighbours[i][q], scale * stencil.gradient[q]);
+    });
+}
+
+/// Of stresses inside cells: `gradient(site, corner)` times the width of a cell over the volume.
+template <int d, class F>
+void fill_gradients_in_cells(const Sand<d>& sand, int threads, const SandMemory<d>& m,
+                             std::span<const Index> cell_of, TensorRows& rows, F&& gradient) {
+    const Grid<d>& grid = m.grid;
+    const auto there = [](Index node) { return node >= 0 ? 1 : 0; };
+    make_room(m.sites, threads, rows, [&](Index i) {
+        const auto nodes = grid.corners_of(cell_of[i]);
+        return static_cast<Index>(std::count_if(nodes.begin(), nodes.end(), there));
+    });
+    parallel_for(threads, m.sites.count(), [&](Index i) {
+        const auto nodes = grid.corners_of(cell_of[i]);
+        const double scale = sand.length() / m.sites.volume[i];
+        Index e = rows.start[i];
+        for (int j = 0; j < corners<d>; ++j)
+            if (there(nodes[j])) set_entry<d>(rows, e++, m.first_body + nodes[j], scale * gradient(i, j));
+    });
+}
+
+/// Rows of H of all stresses.
+template <int d>
+void fill_gradients(const Sand<d>& sand, int threads, const SandMemory<d>& m, TensorRows& rows) {
+    rows.space = d;
+    const StressSites& sites = m.sites;
+    if (sand.options.stress == StressSpace::nodes) return fill_gradients_of_nodes(sand, threads, m, rows);
+    if (sand.options.stress == StressSpace::cells) {
+        const std::vector<CellGradients<d>> of_cell = gradients_of_cells(threads, m);
+        return fill_gradients_in_cells(sand, threads, m, sites.of, rows, [&](Index i, int j) {
+            return pair_gradient(of_cell[sites.of[i]], sites.corner[i], j);
+        });
+    }
+    // Particles are sites in the order of the cells.
+    std::vector<Index> cell_of(sites.of.size());
+    for (Index c = 0; c < m.grid.cell_count(); ++c)
+        std::fill(cell_of.begin() + m.grid.cell_start[c], cell_of.begin() + m.grid.cell_start[c + 1], c);
+    const Particles<d>& p = sand.particles;
+    fill_gradients_in_cells(sand, threads, m, cell_of, rows, [&](Index i, int j) -> Vec<d> {
+        const Index q = sites.of[i];
+        const Vec<d> x = (p.position[q] - m.grid.cell_origin(cell_of[i])).cwiseQuotient(m.grid.width);
+        Vec<d> g;
+        for (int k = 0; k < d; ++k) {
+            g[k] = ((j >> k & 1) != 0 ? 1 : -1) / m.grid.width[k];
+            for (int l = 0; l < d; ++l)
+                if (l != k) g[k] *= (j >> l & 1) != 0 ? x[l] : 1 - x[l];
         }
+        return p.volume[q] * g;
     });
 }
 
@@ -206,15 +269,16 @@ void fill_tensors(const Sand<d>& sand, double h, int threads, const SandMemory<d
     const double length = sand.length();
     fill_gradients(sand, threads, m, problem.tensors);
     const TensorRows& rows = problem.tensors;
-    const bool cohesive = !m.state.cohesion.empty();
+    const StressSites& sites = m.sites;
+    const bool cohesive = !sites.cohesion.empty();
     if (cohesive && problem.pull.size() == 0) problem.pull.setZero(problem.blocks());
-    parallel_for(threads, m.grid.node_count(), [&](Index i) {
-        const double volume = m.state.volume[i];
+    parallel_for(threads, sites.count(), [&](Index i) {
+        const double volume = sites.volume[i];
         // What is not dense yet may come together until it is; what is too dense is left as it is (eq. 38).
-        const double room = std::max(material.max_fraction * m.space[i] / volume - 1, 0.0);
+        const double room = std::max(material.max_fraction * sites.space[i] / volume - 1, 0.0);
         const Index block = m.first_tensor + i;
         Cone& cone = problem.cones[block];
-        const double mu = std::sqrt(2.0 / d) * m.friction[i],
+        const double mu = std::sqrt(2.0 / d) * sites.friction[i],
                      per_stress = impulse_per_stress(sand, volume, h);
         cone = material.yield_stress > 0 ? Cone::truncated(n, mu, per_stress * material.yield_stress)
                                          : Cone::second_order(n, mu);
@@ -224,7 +288,7 @@ void fill_tensors(const Sand<d>& sand, double h, int threads, const SandMemory<d
         w[0] = length * room / (std::sqrt(2.0 * d) * h);
         // Grains that have parted do not attract each other.
         if (cohesive)
-            problem.pull[block] = room > 0 ? 0.0 : std::sqrt(0.5 * d) * per_stress * m.state.cohesion[i];
+            problem.pull[block] = room > 0 ? 0.0 : std::sqrt(0.5 * d) * per_stress * sites.cohesion[i];
         Mat<d> L = Mat<d>::Zero();
         for (Index e = rows.start[i]; e < rows.start[i + 1]; ++e)
             L.noalias() += m.begin[rows.body[e] - m.first_body] * rows.gradient_of<d>(e).transpose();

@@ -6,7 +6,7 @@
 
 namespace drystone {
 
-/// Stresses are impulses over this, by node.
+/// Stresses are impulses over this, for the volume of grains that bears them.
 template <int d>
 double impulse_per_stress(const Sand<d>& sand, double volume, double h) {
     return 2 * volume * h / sand.length();
@@ -17,7 +17,7 @@ double impulse_per_stress(const Sand<d>& sand, double volume, double h) {
 template <int d>
 void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem);
 
-/// Fills the blocks of nodes' stresses: tensors, cones, w, what the guarded law asks for, and what cohesion does to f.
+/// Fills the blocks of stresses: tensors, cones, w, what the guarded law asks for, and what cohesion does to f.
 /// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. Velocities are strain
 /// rates times Sand::length.
 template <int d>
@@ -36,19 +36,12 @@ void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem
 
 /// The start of the solve, from the last step's stresses.
 template <int d>
-void recall(const Scene<d>& scene, const Sand<d>& sand, double h, const SandMemory<d>& m,
+void recall(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, const SandMemory<d>& m,
             const ConeProblem& problem, Vector& start);
 /// And for the next: `r` and `u` of the solution.
 template <int d>
-void remember(const Scene<d>& scene, const Sand<d>& sand, double h, const Vector& r, const Vector& u,
-              const ConeProblem& problem, SandMemory<d>& m);
-
-/// The pressure (Pa) at a place, between those of the nodes around it in the last step; 0 where there are none.
-template <int d>
-double pressure_at(const SandMemory<d>& m, const Vec<d>& x);
-/// Sets m.friction: of each node, as the last step's flow there left it (mu(I)), or the material's.
-template <int d>
-void recall_friction(const Sand<d>& sand, SandMemory<d>& m);
+void remember(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, const Vector& r,
+              const Vector& u, const ConeProblem& problem, SandMemory<d>& m);
 
 /// The pressure (Pa) that a stress of SandWarmStart means, cohesion not counted.
 template <int d>

@@ -51,29 +51,31 @@ void for_each_block_near(const Grid<d>& grid, const Bounds<d>& box, const Vec<d>
 }  // namespace
 
 template <int d>
-double part_outside(const Vec<d>& width, const Vec<d>& normal, double gap) {
+Octants<d> parts_outside(const Vec<d>& width, const Vec<d>& normal, double gap) {
     double reach = 0;
     for (int k = 0; k < d; ++k) reach += std::abs(normal[k]) * width[k];
-    if (gap >= reach) return 1;
-    if (gap <= -reach) return 0;
+    Octants<d> outside;
+    outside.fill(gap >= reach ? 1 : 0);
+    if (std::abs(gap) >= reach) return outside;
     // Midpoints of so many parts of each cell along each direction, weighed by the hat.
     constexpr int parts = 4;
     std::array<double, 2 * parts> place, weight;
     for (int q = 0; q < 2 * parts; ++q) {
         place[q] = (q + 0.5) / parts - 1;
-        weight[q] = (1 - std::abs(place[q])) / parts;
+        weight[q] = 2 * (1 - std::abs(place[q])) / parts;
     }
     std::array<std::array<double, 2 * parts>, d> height;
     for (int k = 0; k < d; ++k)
         for (int q = 0; q < 2 * parts; ++q) height[k][q] = place[q] * width[k] * normal[k];
-    double outside = 0;
     for (int a = 0; a < 2 * parts; ++a) {
         for (int b = 0; b < 2 * parts; ++b) {
             const double so_far = gap + height[0][a] + height[1][b], w = weight[a] * weight[b];
             if constexpr (d == 2) {
-                outside += so_far > 0 ? w : 0;
+                outside[a / parts + 2 * (b / parts)] += so_far > 0 ? w : 0;
             } else {
-                for (int c = 0; c < 2 * parts; ++c) outside += so_far + height[2][c] > 0 ? w * weight[c] : 0;
+                for (int c = 0; c < 2 * parts; ++c)
+                    outside[a / parts + 2 * (b / parts) + 4 * (c / parts)] +=
+                        so_far + height[2][c] > 0 ? w * weight[c] : 0;
             }
         }
     }
@@ -82,7 +84,7 @@ double part_outside(const Vec<d>& width, const Vec<d>& normal, double gap) {
 
 template <int d>
 void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>& state, double h,
-                  int threads, std::vector<NodeTouch<d>>& touches, std::vector<double>& space) {
+                  int threads, std::vector<NodeTouch<d>>& touches, std::vector<Octants<d>>& space) {
     const Bodies<d>& bodies = scene.bodies;
     const double diagonal = grid.width.norm(), cell = grid.width.prod();
     const Index n = grid.node_count();
@@ -90,7 +92,9 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
     const double small = 1e-9 * grid.width.minCoeff();
     const Shape<d> point = point_of<d>(small);
     touches.clear();
-    space.assign(static_cast<std::size_t>(n), cell);
+    Octants<d> whole;
+    whole.fill(cell / corners<d>);
+    space.assign(static_cast<std::size_t>(n), whole);
     double fastest = 0;
     for (const Vec<d>& v : state.velocity) fastest = std::max(fastest, v.norm());
     struct Near {
@@ -136,7 +140,10 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
                 pose.position = grid.node_position(j);
                 const Distance<d> x = distance<d>({&point, 1, pose}, body);
                 const double gap = x.gap + small;
-                if (gap < diagonal) space[j] *= part_outside<d>(grid.width, x.normal, gap);
+                if (gap < diagonal) {
+                    const Octants<d> outside = parts_outside<d>(grid.width, x.normal, gap);
+                    for (int c = 0; c < corners<d>; ++c) space[j][c] *= outside[c];
+                }
                 if (gap > h * (state.velocity[j].norm() + body_speed) && gap > small) continue;
                 found[q].push_back({j, i, x.normal, gap});
             }
@@ -148,11 +155,11 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
     });
 }
 
-template double part_outside<2>(const Vec<2>&, const Vec<2>&, double);
-template double part_outside<3>(const Vec<3>&, const Vec<3>&, double);
+template Octants<2> parts_outside<2>(const Vec<2>&, const Vec<2>&, double);
+template Octants<3> parts_outside<3>(const Vec<3>&, const Vec<3>&, double);
 template void find_touches(const Scene<2>&, const Grid<2>&, const GridState<2>&, double, int,
-                           std::vector<NodeTouch<2>>&, std::vector<double>&);
+                           std::vector<NodeTouch<2>>&, std::vector<Octants<2>>&);
 template void find_touches(const Scene<3>&, const Grid<3>&, const GridState<3>&, double, int,
-                           std::vector<NodeTouch<3>>&, std::vector<double>&);
+                           std::vector<NodeTouch<3>>&, std::vector<Octants<3>>&);
 
 }  // namespace drystone

@@ -15,15 +15,20 @@ struct NodeTouch {
     double gap = 0;  ///< from the surface, negative inside, m
 };
 
-/// `touches`: sorted by node, then by body. `space`: of each node, m^3: the part of its shape function that is outside
-/// all bodies, each taken for the half-space that it is near the node.
+/// Of the cells around a node, or the parts of its shape function in them: bit k of a number is 1 beyond the node along
+/// k.
+template <int d>
+using Octants = std::array<double, corners<d>>;
+
+/// `touches`: sorted by node, then by body. `space`: of each node, m^3: the parts of its shape function that are
+/// outside all bodies, each taken for the half-space that it is near the node.
 template <int d>
 void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>& state, double h,
-                  int threads, std::vector<NodeTouch<d>>& touches, std::vector<double>& space);
+                  int threads, std::vector<NodeTouch<d>>& touches, std::vector<Octants<d>>& space);
 
-/// The part of a node's shape function, whose hat is `width` wide to each side, on the outer side of a plane `gap` from
-/// the node: from 0 (the node is deep inside) to 1.
+/// The parts of a node's shape function, whose hat is `width` wide to each side, on the outer side of a plane `gap`
+/// from the node: from 0 (the node is deep inside) to 1.
 template <int d>
-double part_outside(const Vec<d>& width, const Vec<d>& normal, double gap);
+Octants<d> parts_outside(const Vec<d>& width, const Vec<d>& normal, double gap);
 
 }  // namespace drystone

@@ -1,7 +1,7 @@
 #include "drystone/results/frame_file.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/continuum/rows.hpp"
+#include "drystone/continuum/sites.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/files/shared_file.hpp"
 #include "drystone/files/whole_file.hpp"
@@ -306,8 +306,8 @@ void copy_sand(const Sand<d>& sand, const SandMemory<d>* memory, FrameState<d>& 
     out.sand.velocity = p.velocity;
     out.sand.pressure.assign(p.id.size(), 0.0F);
     if (memory == nullptr) return;
-    for (std::size_t i = 0; i < p.id.size(); ++i)
-        out.sand.pressure[i] = static_cast<float>(pressure_at(*memory, p.position[i]));
+    const std::vector<double> pressure = pressures(sand, memory->warm);
+    std::copy(pressure.begin(), pressure.end(), out.sand.pressure.begin());
 }
 
 template <int d>

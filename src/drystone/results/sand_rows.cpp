@@ -1,5 +1,6 @@
 #include "drystone/results/sand_rows.hpp"
 
+#include "drystone/continuum/sites.hpp"
 #include "drystone/results/checked_read.hpp"
 #include "drystone/results/rows.hpp"
 
@@ -71,7 +72,14 @@ void write_sand(const hdf5::Group& group, const Sand<d>& sand, const SandWarmSta
     group.write_rows("frame", std::span<const double>(flat_matrices<d>(p.frame)), d * d, rows);
     group.write_rows("cohesion", std::span<const double>(p.cohesion), 0, all(p.cohesion.size()));
     const hdf5::Group starts = group.create_group("warm");
-    starts.write_rows("node", std::span<const int>(flat_lattice<d>(warm.node)), d, all(warm.node.size()));
+    std::vector<Lattice<d>> place;
+    std::vector<std::int64_t> part;
+    for (const StressKey<d>& key : warm.key) {
+        place.push_back(key.at);
+        part.push_back(key.part);
+    }
+    starts.write_rows("place", std::span<const int>(flat_lattice<d>(place)), d, all(place.size()));
+    starts.write_rows("part", std::span<const std::int64_t>(part), 0, all(part.size()));
     starts.write_rows("stress", flat(warm.stress), tensor_size<d>, all(warm.stress.size()));
     starts.write_rows("friction", std::span<const double>(warm.friction), 0, all(warm.friction.size()));
     std::vector<Lattice<d>> node;
@@ -108,11 +116,17 @@ void read_sand(const hdf5::Group& group, GlobalId bodies, Sand<d>& sand, SandWar
     p.cohesion = read_finite(group, "cohesion", cohesion, from_zero);
     const hdf5::Group starts = group.open_group("warm");
     const RowRange nodes = all_rows(static_cast<std::size_t>(starts.size("stress")) / tensor_size<d>);
-    warm.node = read_lattice<d>(starts, "node", nodes);
+    const auto place = read_lattice<d>(starts, "place", nodes);
+    const auto part =
+        read_within(starts, "part", nodes, 1, 0, std::max<std::int64_t>(p.next_id - 1, corners<d> - 1));
+    warm.key.clear();
+    for (std::size_t k = 0; k < place.size(); ++k) warm.key.push_back({place[k], part[k]});
+    if (!std::is_sorted(warm.key.begin(), warm.key.end(), key_before<d>))
+        refuse(starts, "place", "is not sorted");
     warm.stress = read_vectors<Tensor<d>>(starts, "stress", nodes);
     const auto friction = static_cast<std::size_t>(starts.size("friction"));
-    if (friction != 0 && friction != warm.node.size())
-        refuse(starts, "friction", "is not there for each node, nor for none");
+    if (friction != 0 && friction != warm.key.size())
+        refuse(starts, "friction", "is not there for each stress, nor for none");
     warm.friction = read_finite(starts, "friction", friction, from_zero);
     const RowRange touches = all_rows(static_cast<std::size_t>(starts.size("touch_body")));
     const auto node = read_lattice<d>(starts, "touch_node", touches);

@@ -97,7 +97,6 @@ void read_sand(SceneReader<d>& reader, const Table& root) {
     };
     not_yet("cohesion_decay", material.cohesion_decay > 0);
     not_yet("viscosity", material.viscosity > 0);
-    not_yet("stress", sand.options.stress != StressSpace::nodes);
     if (reader.plan.world.scene.domain.periodic())
         table->fault("", "sand does not live in a periodic domain yet", "give walls instead of periods");
     if (reader.plan.options.step.scheme != Scheme::look_ahead ||

@@ -14,7 +14,7 @@ AssembleOptions assemble_options(const StepOptions& options, double h, int threa
     if (!sand) return out;
     SandMemory<d>& m = *sand.memory;
     out.touches = static_cast<Index>(m.touches.size());
-    out.tensors = m.grid.node_count();
+    out.tensors = m.sites.count();
     m.touched.assign(static_cast<std::size_t>(scene.bodies.count()), 0);
     for (const NodeTouch<d>& touch : m.touches) m.touched[touch.body] = 1;
     out.touched = m.touched;

@@ -86,7 +86,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     if (sand) add_sand_tiles(sand, memory.assembled);
     const auto joints = problem.rows() - memory.assembled.joint_offset();
     recall(memory.warm, memory.contacts, problem, joints, h, memory.start, threads);
-    if (sand) recall(scene, *sand.sand, h, *sand.memory, problem, memory.start);
+    if (sand) recall(scene, *sand.sand, h, threads, *sand.memory, problem, memory.start);
     if (share) share->recall(memory.start);
     stretch_springs(memory.contacts, memory.start, problem);
     stages.end(seconds.assemble);
@@ -101,7 +101,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         stand_in(memory.W, memory.start, solving.law, memory.solution, record.solve);
     remember(memory.contacts, problem, joints, h, memory.solution.r, memory.warm,
              share ? share->remembered_here() : std::span<const std::uint8_t>(), threads);
-    if (sand) remember(scene, *sand.sand, h, memory.solution.r, memory.solution.u, problem, *sand.memory);
+    if (sand)
+        remember(scene, *sand.sand, h, threads, memory.solution.r, memory.solution.u, problem, *sand.memory);
     memory.v_end.resize(memory.v_free.size(), memory.W.rooms());
     end_velocities(memory.assembled, memory.v_free, memory.W.v_free(), memory.solution.v, threads,
                    memory.v_end);

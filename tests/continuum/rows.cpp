@@ -35,6 +35,7 @@ struct Made {
         whole.fill(sand.cell_volume() / corners<d>);
         m.space.assign(m.grid.nodes.size(), whole);
         find_sites(sand, 1, m);
+        fill_gradients(sand, 1, m);
         add_nodes(sand, 1, m, problem);
         for (Index i = 0; i < m.sites.count(); ++i) {
             problem.cones.push_back(Cone::second_order(tensor_size<d>, 0));

@@ -51,7 +51,7 @@ struct SmallRun {
             progress.summary.add(record);
             progress.feed.drained[0] += 1;
             progress.feed.drained_mass[0] += 0.002;
-            measurements.add(record, scene, memory, progress);
+            measurements.add(record, scene, {}, memory, progress);
         }
     }
 };

@@ -149,34 +149,63 @@ TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {
     for (const Vec<d>& v : world.sand.particles.velocity) EXPECT_LT((v - v0).norm(), 1e-10);
 }
 
-/// What contacts, stresses and the scheme do is all that changes energy, and nothing adds to it.
+/// What contacts, stresses, viscosity, cohesion and the scheme do is all that changes energy, and nothing adds to it.
 TYPED_TEST(SandInAWorld, CollapsesWithAnEnergyThatBalancesAndNeverGrows) {
     constexpr int d = TypeParam::value;
+    for (const bool sticky : {false, true}) {
+        World<d> world = box<d>(Vec<d>::Constant(1), 0.05);
+        Vec<d> upper = Vec<d>::Constant(0.2);
+        upper[d - 1] = 0.4;
+        if (sticky) {
+            world.sand.material.viscosity = 20;
+            world.sand.material.cohesion = 200;
+            world.sand.material.cohesion_decay = 1;
+        }
+        fill_up_to<d>(world, Vec<d>::Zero(), upper);
+        BodyPlan<d> ball;
+        ball.shape = world.scene.add_shape(Ball<d>{0.08});
+        ball.pose.position = 0.5 * upper;
+        ball.pose.position[d - 1] = 0.55;
+        world.scene.add_body(ball);
+        WorldMemory<d> memory;
+        RunProgress progress;
+        RunOptions options;
+        options.step = options_of(2e-3, 1e-4);
+        options.end = 0.25;
+        double last = infinity;
+        const Observer<d> look = [&](const Scene<d>&, const StepMemory<d>&, const StepRecord& record) {
+            EXPECT_LT(record.energy.total(), last + 1e-9);
+            last = record.energy.total();
+            return true;
+        };
+        simulate<d>(world, options, Feeds<d>{}, memory, progress, look);
+        EXPECT_EQ(progress.summary.unsolved, 0);
+        EXPECT_GT(progress.summary.steps, 100);
+        EXPECT_LT(progress.balance.error(progress.summary, 0), 1e-10);
+        EXPECT_LT(progress.summary.work.stress, 0);
+    }
+}
+
+/// A sink takes what falls into it, and the balance knows; when all is gone, steps go on.
+TYPED_TEST(SandInAWorld, RunsOutThroughASink) {
+    constexpr int d = TypeParam::value;
     World<d> world = box<d>(Vec<d>::Constant(1), 0.05);
-    Vec<d> upper = Vec<d>::Constant(0.2);
-    upper[d - 1] = 0.4;
-    fill_up_to<d>(world, Vec<d>::Zero(), upper);
-    BodyPlan<d> ball;
-    ball.shape = world.scene.add_shape(Ball<d>{0.08});
-    ball.pose.position = 0.5 * upper;
-    ball.pose.position[d - 1] = 0.55;
-    world.scene.add_body(ball);
+    fill_up_to<d>(world, Vec<d>::Constant(0.4), Vec<d>::Constant(0.6));
+    Vec<d> upper = Vec<d>::Ones();
+    upper[d - 1] = 0.2;
+    Feeds<d> feeds;
+    feeds.sinks.push_back({"floor", BoxRegion<d>{Vec<d>::Zero(), upper}});
     WorldMemory<d> memory;
     RunProgress progress;
     RunOptions options;
-    options.step = options_of(2e-3, 1e-4);
-    options.end = 0.25;
-    double last = infinity;
-    const Observer<d> look = [&](const Scene<d>&, const StepMemory<d>&, const StepRecord& record) {
-        EXPECT_LT(record.energy.total(), last + 1e-9);
-        last = record.energy.total();
-        return true;
-    };
-    simulate<d>(world, options, Feeds<d>{}, memory, progress, look);
-    EXPECT_EQ(progress.summary.unsolved, 0);
-    EXPECT_GT(progress.summary.steps, 100);
+    options.step = options_of(5e-3, 1e-4);
+    options.end = 0.4;
+    const double mass = 2500 * 0.6 * std::pow(0.2, d);
+    simulate<d>(world, options, feeds, memory, progress, {});
+    EXPECT_TRUE(world.sand.empty());
+    EXPECT_NEAR(progress.feed.drained_mass.at(0), mass, 1e-12 * mass);
+    EXPECT_EQ(progress.feed.drained.at(0), 0);
     EXPECT_LT(progress.balance.error(progress.summary, 0), 1e-10);
-    EXPECT_LT(progress.summary.work.stress, 0);
 }
 
 /// Sand and a ball at rest in empty space that stir each other: momentum is kept to rounding.

@@ -1,6 +1,7 @@
 #include "drystone/continuum/fill.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/exact_sum.hpp"
 #include "drystone/bodies/random.hpp"
 
 namespace drystone {
@@ -12,7 +13,7 @@ template <int d>
 Index fill(const SandFill<d>& plan, Sand<d>& sand) {
     Particles<d>& p = sand.particles;
     const Bounds<d> box = bounds_of<d>(plan.region);
-    const Vec<d> spacing = sand.cell / plan.per_cell;
+    const Vec<d> spacing = sand.cell / sand.options.particles;
     const double fraction = plan.fraction > 0 ? plan.fraction : sand.material.max_fraction;
     const double volume = fraction * spacing.prod();
     std::array<std::int64_t, 3> count = {1, 1, 1};
@@ -60,6 +61,36 @@ Index fill(const SandFill<d>& plan, Sand<d>& sand) {
     return p.count() - before;
 }
 
+template <int d>
+TakenAway take_away(const Region<d>& region, const Vec<d>& gravity, Sand<d>& sand) {
+    Particles<d>& p = sand.particles;
+    ExactSum mass, energy;
+    std::size_t kept = 0;
+    for (Index i = 0; i < p.count(); ++i) {
+        if (contains<d>(region, p.position[i], 0)) {
+            const double m = sand.mass(i);
+            mass.add(m);
+            energy.add(0.5 * m * p.velocity[i].squaredNorm());
+            energy.add(-m * gravity.dot(p.position[i]));
+            continue;
+        }
+        visit_arrays(
+            [&](auto& x) {
+                if (!x.empty()) x[kept] = x[i];
+            },
+            p);
+        ++kept;
+    }
+    visit_arrays(
+        [&](auto& x) {
+            if (!x.empty()) x.resize(kept);
+        },
+        p);
+    return {mass.value(), energy.value()};
+}
+
+template TakenAway take_away(const Region<2>&, const Vec<2>&, Sand<2>&);
+template TakenAway take_away(const Region<3>&, const Vec<3>&, Sand<3>&);
 template Index fill(const SandFill<2>&, Sand<2>&);
 template Index fill(const SandFill<3>&, Sand<3>&);
 

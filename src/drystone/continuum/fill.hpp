@@ -1,4 +1,4 @@
-// Sand in a part of space, to begin with.
+// Sand in a part of space: put there to begin with, or taken away.
 #pragma once
 
 #include "drystone/bodies/region.hpp"
@@ -10,7 +10,6 @@ template <int d>
 struct SandFill {
     Region<d> region = BoxRegion<d>{};
     double fraction = 0;  ///< of its volume that grains take; 0: SandMaterial::max_fraction
-    int per_cell = 2;     ///< particles along each direction of a cell
     double scatter = 0;   ///< places differ from those of a lattice by up to this part of its spacing
     Vec<d> velocity = Vec<d>::Zero();  ///< m/s
     std::uint64_t seed = 1;
@@ -20,5 +19,14 @@ struct SandFill {
 /// corner; answers how many. Throws Error where that are more than memory could hold.
 template <int d>
 Index fill(const SandFill<d>& plan, Sand<d>& sand);
+
+struct TakenAway {
+    double mass = 0;    ///< kg
+    double energy = 0;  ///< kinetic, and of gravity, J
+};
+
+/// Takes away the particles whose centres are in the region.
+template <int d>
+TakenAway take_away(const Region<d>& region, const Vec<d>& gravity, Sand<d>& sand);
 
 }  // namespace drystone

@@ -34,6 +34,14 @@ struct GridBlock {
     std::array<Index, block_size<d>> node;   ///< numbers of nodes that have mass; -1: none
 };
 
+/// Blocks of one colour, from 0 to corners<d> - 1, share no node.
+template <int d>
+int colour_of(const GridBlock<d>& block) {
+    int colour = 0;
+    for (int k = 0; k < d; ++k) colour |= (block.at[k] & 1) << k;
+    return colour;
+}
+
 template <int d>
 struct Grid {
     struct Place {

@@ -51,6 +51,7 @@ struct SandMemory {
     std::vector<NodeTouch<d>> touches;
     std::vector<Octants<d>> space;  ///< by node
     StressSites sites;
+    TensorRows rows;  ///< of the stresses; bodies are nodes
     SandWarmStart<d> warm;
     std::vector<std::uint8_t> touched;  ///< by body of the scene: 1 if a node touches it
     Index first_body = 0, first_touch = 0, first_tensor = 0;  ///< in the problem of the step

@@ -1,7 +1,10 @@
 #include "drystone/continuum/motion.hpp"
 
 #include "drystone/base/parallel_sum.hpp"
+#include "drystone/continuum/resample.hpp"
+#include "drystone/continuum/rows.hpp"
 #include "drystone/continuum/sites.hpp"
+#include "drystone/continuum/viscosity.hpp"
 
 #include <algorithm>
 
@@ -30,6 +33,8 @@ void free_motion(const Scene<d>& scene, const Sand<d>& sand, double h, int threa
     find_touches(scene, m.grid, m.state, h, threads, m.touches, m.space);
     for (Vec<d>& v : m.state.velocity) v += h * scene.gravity;
     find_sites(sand, threads, m);
+    fill_gradients(sand, threads, m);
+    if (sand.material.viscosity > 0) damp(sand, h, threads, m);
 }
 
 template <int d>
@@ -38,6 +43,7 @@ void integrate(double h, const Vector& v, Index first, int threads, SandMemory<d
     for (std::size_t j = 0; j < m.end.size(); ++j)
         m.end[j] = v.segment<d>(first + static_cast<Eigen::Index>(j) * d);
     from_grid(m.grid, m.end, m.begin, h, threads, sand);
+    if (sand.options.resample) resample(m.grid, threads, sand);
 }
 
 template <int d>

@@ -26,9 +26,7 @@ void add_tiles(const SandMemory<d>& m, std::span<const Index> place, ConeProblem
     const auto moves = [&](const NodeTouch<d>& touch) { return place[touch.body] >= 0; };
     for (int colour = 0; colour < corners<d>; ++colour) {
         for (std::size_t b = 0; b < grid.blocks.size(); ++b) {
-            int own = 0;
-            for (int k = 0; k < d; ++k) own |= (grid.blocks[b].at[k] & 1) << k;
-            if (own != colour) continue;
+            if (colour_of<d>(grid.blocks[b]) != colour) continue;
             for (Index k = first_touch[b]; k < first_touch[b + 1]; ++k)
                 if (!moves(m.touches[k])) t.order.push_back(m.first_touch + k);
             for (Index j = m.sites.start[b]; j < m.sites.start[b + 1]; ++j)

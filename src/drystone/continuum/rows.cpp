@@ -157,8 +157,9 @@ void make_room(const StressSites& sites, int threads, TensorRows& rows, F&& entr
 
 /// Rows of H of stresses at nodes.
 template <int d>
-void fill_gradients_of_nodes(const Sand<d>& sand, int threads, const SandMemory<d>& m, TensorRows& rows) {
+void fill_gradients_of_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m) {
     const Grid<d>& grid = m.grid;
+    TensorRows& rows = m.rows;
     const std::vector<CellGradients<d>> of_cell = gradients_of_cells(threads, m);
     std::vector<std::array<Index, around<d>>> neighbours(grid.nodes.size());
     make_room(m.sites, threads, rows, [&](Index i) { return find_neighbours(grid, i, neighbours[i]); });
@@ -174,16 +175,16 @@ void fill_gradients_of_nodes(const Sand<d>& sand, int threads, const SandMemory<
         const double scale = sand.length() / m.sites.volume[i];
         Index e = rows.start[i];
         for (int q = 0; q < around<d>; ++q)
-            if (neighbours[i][q] >= 0)
-                set_entry<d>(rows, e++, m.first_body + neighbours[i][q], scale * stencil.gradient[q]);
+            if (neighbours[i][q] >= 0) set_entry<d>(rows, e++, neighbours[i][q], scale * stencil.gradient[q]);
     });
 }
 
 /// Of stresses inside cells: `gradient(site, corner)` times the width of a cell over the volume.
 template <int d, class F>
-void fill_gradients_in_cells(const Sand<d>& sand, int threads, const SandMemory<d>& m,
-                             std::span<const Index> cell_of, TensorRows& rows, F&& gradient) {
+void fill_gradients_in_cells(const Sand<d>& sand, int threads, std::span<const Index> cell_of,
+                             SandMemory<d>& m, F&& gradient) {
     const Grid<d>& grid = m.grid;
+    TensorRows& rows = m.rows;
     const auto there = [](Index node) { return node >= 0 ? 1 : 0; };
     make_room(m.sites, threads, rows, [&](Index i) {
         const auto nodes = grid.corners_of(cell_of[i]);
@@ -194,37 +195,7 @@ void fill_gradients_in_cells(const Sand<d>& sand, int threads, const SandMemory<
         const double scale = sand.length() / m.sites.volume[i];
         Index e = rows.start[i];
         for (int j = 0; j < corners<d>; ++j)
-            if (there(nodes[j])) set_entry<d>(rows, e++, m.first_body + nodes[j], scale * gradient(i, j));
-    });
-}
-
-/// Rows of H of all stresses.
-template <int d>
-void fill_gradients(const Sand<d>& sand, int threads, const SandMemory<d>& m, TensorRows& rows) {
-    rows.space = d;
-    const StressSites& sites = m.sites;
-    if (sand.options.stress == StressSpace::nodes) return fill_gradients_of_nodes(sand, threads, m, rows);
-    if (sand.options.stress == StressSpace::cells) {
-        const std::vector<CellGradients<d>> of_cell = gradients_of_cells(threads, m);
-        return fill_gradients_in_cells(sand, threads, m, sites.of, rows, [&](Index i, int j) {
-            return pair_gradient(of_cell[sites.of[i]], sites.corner[i], j);
-        });
-    }
-    // Particles are sites in the order of the cells.
-    std::vector<Index> cell_of(sites.of.size());
-    for (Index c = 0; c < m.grid.cell_count(); ++c)
-        std::fill(cell_of.begin() + m.grid.cell_start[c], cell_of.begin() + m.grid.cell_start[c + 1], c);
-    const Particles<d>& p = sand.particles;
-    fill_gradients_in_cells(sand, threads, m, cell_of, rows, [&](Index i, int j) -> Vec<d> {
-        const Index q = sites.of[i];
-        const Vec<d> x = (p.position[q] - m.grid.cell_origin(cell_of[i])).cwiseQuotient(m.grid.width);
-        Vec<d> g;
-        for (int k = 0; k < d; ++k) {
-            g[k] = ((j >> k & 1) != 0 ? 1 : -1) / m.grid.width[k];
-            for (int l = 0; l < d; ++l)
-                if (l != k) g[k] *= (j >> l & 1) != 0 ? x[l] : 1 - x[l];
-        }
-        return p.volume[q] * g;
+            if (there(nodes[j])) set_entry<d>(rows, e++, nodes[j], scale * gradient(i, j));
     });
 }
 
@@ -247,6 +218,35 @@ void subtract_pulls(const SandMemory<d>& m, ConeProblem& problem) {
 }  // namespace
 
 template <int d>
+void fill_gradients(const Sand<d>& sand, int threads, SandMemory<d>& m) {
+    m.rows.space = d;
+    const StressSites& sites = m.sites;
+    if (sand.options.stress == StressSpace::nodes) return fill_gradients_of_nodes(sand, threads, m);
+    if (sand.options.stress == StressSpace::cells) {
+        const std::vector<CellGradients<d>> of_cell = gradients_of_cells(threads, m);
+        return fill_gradients_in_cells(sand, threads, sites.of, m, [&](Index i, int j) {
+            return pair_gradient(of_cell[sites.of[i]], sites.corner[i], j);
+        });
+    }
+    // Particles are sites in the order of the cells.
+    std::vector<Index> cell_of(sites.of.size());
+    for (Index c = 0; c < m.grid.cell_count(); ++c)
+        std::fill(cell_of.begin() + m.grid.cell_start[c], cell_of.begin() + m.grid.cell_start[c + 1], c);
+    const Particles<d>& p = sand.particles;
+    fill_gradients_in_cells(sand, threads, cell_of, m, [&](Index i, int j) -> Vec<d> {
+        const Index q = sites.of[i];
+        const Vec<d> x = (p.position[q] - m.grid.cell_origin(cell_of[i])).cwiseQuotient(m.grid.width);
+        Vec<d> g;
+        for (int k = 0; k < d; ++k) {
+            g[k] = ((j >> k & 1) != 0 ? 1 : -1) / m.grid.width[k];
+            for (int l = 0; l < d; ++l)
+                if (l != k) g[k] *= (j >> l & 1) != 0 ? x[l] : 1 - x[l];
+        }
+        return p.volume[q] * g;
+    });
+}
+
+template <int d>
 void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem) {
     const Index nodes = m.grid.node_count();
     const Index first = problem.dofs();
@@ -263,12 +263,14 @@ void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& 
 }
 
 template <int d>
-void fill_tensors(const Sand<d>& sand, double h, int threads, const SandMemory<d>& m, ConeProblem& problem) {
+void fill_tensors(const Sand<d>& sand, double h, int threads, SandMemory<d>& m, ConeProblem& problem) {
     constexpr int n = tensor_size<d>;
     const SandMaterial& material = sand.material;
     const double length = sand.length();
-    fill_gradients(sand, threads, m, problem.tensors);
-    const TensorRows& rows = problem.tensors;
+    std::swap(problem.tensors, m.rows);
+    TensorRows& rows = problem.tensors;
+    parallel_for(threads, static_cast<Index>(rows.body.size()),
+                 [&](Index e) { rows.body[e] += m.first_body; });
     const StressSites& sites = m.sites;
     const bool cohesive = !sites.cohesion.empty();
     if (cohesive && problem.pull.size() == 0) problem.pull.setZero(problem.blocks());
@@ -329,7 +331,8 @@ void fill_touches(const Scene<d>& scene, const Sand<d>& sand, double h, std::spa
 
 #define DRYSTONE_ROWS(d)                                                                             \
     template void add_nodes(const Sand<d>&, int, SandMemory<d>&, ConeProblem&);                      \
-    template void fill_tensors(const Sand<d>&, double, int, const SandMemory<d>&, ConeProblem&);     \
+    template void fill_gradients(const Sand<d>&, int, SandMemory<d>&);                               \
+    template void fill_tensors(const Sand<d>&, double, int, SandMemory<d>&, ConeProblem&);           \
     template void fill_touches(const Scene<d>&, const Sand<d>&, double, std::span<const Index>, int, \
                                const SandMemory<d>&, ConeProblem&)
 DRYSTONE_ROWS(2);

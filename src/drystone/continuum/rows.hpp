@@ -12,16 +12,20 @@ double impulse_per_stress(const Sand<d>& sand, double volume, double h) {
     return 2 * volume * h / sand.length();
 }
 
+/// Sets m.rows: of the stresses of m.sites, the strain rates times Sand::length as rows of the nodes' velocities.
+template <int d>
+void fill_gradients(const Sand<d>& sand, int threads, SandMemory<d>& m);
+
 /// Appends the nodes to the bodies of the problem, m.first_body from now on: mass, and f of their velocities without
 /// stresses.
 template <int d>
 void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem);
 
 /// Fills the blocks of stresses: tensors, cones, w, what the guarded law asks for, and what cohesion does to f.
-/// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. Velocities are strain
-/// rates times Sand::length.
+/// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. The rows of fill_gradients
+/// become the problem's, and its old ones room for the next.
 template <int d>
-void fill_tensors(const Sand<d>& sand, double h, int threads, const SandMemory<d>& m, ConeProblem& problem);
+void fill_tensors(const Sand<d>& sand, double h, int threads, SandMemory<d>& m, ConeProblem& problem);
 
 /// Fills the contacts of nodes with bodies, from m.first_touch on. `place`: of each body of the scene in the problem;
 /// -1: it does not move freely.

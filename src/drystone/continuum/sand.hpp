@@ -24,9 +24,9 @@ struct SandMaterial {
     double grain_diameter = 1e-3;  ///< m, for I
     double dilatancy = 0;          ///< part of the friction, 0 to 1: how much of the shear rate it opens by
     double cohesion = 0;           ///< pressure that pulls it together where it is dense, Pa
-    double cohesion_decay = 0;     ///< part of it that is lost per unit of shear
+    double cohesion_decay = 0;     ///< it falls by this power of e per unit of shear
     double yield_stress = 0;       ///< shear stress that it bears without pressure, Pa
-    double viscosity = 0;          ///< of its grains' motion relative to each other, Pa s
+    double viscosity = 0;          ///< stress 2 viscosity D beside that of the law, D the strain rate, Pa s
 
     [[nodiscard]] double friction_at(double I) const {
         if (friction_fast <= friction || !(I > 0)) return friction;
@@ -84,9 +84,24 @@ struct Particles {
     [[nodiscard]] Index count() const { return static_cast<Index>(id.size()); }
 };
 
+/// Calls f with each array of one, or with those of the same name of several.
+template <class F, class... P>
+void visit_arrays(F&& f, P&... p) {
+    f(p.id...);
+    f(p.volume...);
+    f(p.position...);
+    f(p.velocity...);
+    f(p.gradient...);
+    f(p.frame...);
+    f(p.cohesion...);
+}
+
 struct SandOptions {
     Transfer transfer = Transfer::apic;
     StressSpace stress = StressSpace::nodes;
+    int particles =
+        2;  ///< along each direction of a cell: of what is filled in, and of what splits and merges
+    bool resample = true;  ///< particles that are drawn out split, those that lie together merge
     /// A step is at most so long that no particle moves by more than this part of a cell.
     double courant = 0.5;
 };
@@ -100,6 +115,7 @@ struct Sand {
     Particles<d> particles;
 
     [[nodiscard]] bool empty() const { return particles.id.empty(); }
+    [[nodiscard]] bool has_grid() const { return (cell.array() > 0).all(); }
     [[nodiscard]] double cell_volume() const { return cell.prod(); }
     /// What strain rates are multiplied with to be velocities.
     [[nodiscard]] double length() const { return std::pow(cell_volume(), 1.0 / d); }

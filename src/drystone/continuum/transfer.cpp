@@ -1,6 +1,7 @@
 #include "drystone/continuum/transfer.hpp"
 
 #include "drystone/base/parallel.hpp"
+#include "drystone/continuum/resample.hpp"
 
 namespace drystone {
 
@@ -63,6 +64,14 @@ void sum_cell(const Sand<d>& sand, const Grid<d>& grid, Index cell, CellMoments<
     }
 }
 
+/// Of a velocity gradient: 2 |Dev D|, as of simple shear.
+template <int d>
+double shear_rate(const Mat<d>& L) {
+    Mat<d> D = 0.5 * (L + L.transpose());
+    D.diagonal().array() -= L.trace() / d;
+    return std::sqrt(2.0) * D.norm();
+}
+
 /// Calls f(cell, corner) for the cells around a place of the lattice and the corner of each that it is, in one order.
 template <int d, class F>
 void for_each_cell_around(const Grid<d>& grid, const typename Grid<d>::Place& place, F&& f) {
@@ -117,6 +126,7 @@ void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const s
     Particles<d>& p = sand.particles;
     const Vec<d> per_width = grid.width.cwiseInverse();
     const bool flip = sand.options.transfer == Transfer::flip;
+    const double lost = p.cohesion.empty() ? 0 : sand.material.cohesion_decay;
     parallel_for_uneven(threads, grid.cell_count(), 64, [&](Index cell) {
         const std::array<Index, corners<d>> nodes = grid.corners_of(cell);
         const Vec<d> origin = grid.cell_origin(cell);
@@ -148,7 +158,9 @@ void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const s
                 p.velocity[i] = here;
             }
             p.gradient[i] = L;
-            p.position[i] += h * here + bend(p, i, h);
+            p.frame[i] = deformed<d>(p.frame[i], L, h);
+            if (lost > 0) p.cohesion[i] *= std::exp(-lost * h * shear_rate<d>(L));
+            p.position[i] += h * here + 0.5 * h * h * (L * p.velocity[i]);
         }
     });
 }

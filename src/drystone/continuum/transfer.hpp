@@ -34,14 +34,9 @@ inline constexpr double least_share = 1e-14;
 template <int d>
 void to_grid(const Sand<d>& sand, int threads, Grid<d>& grid, GridState<d>& state);
 
-/// What a particle's way in a step bends from a straight line by, with the velocity and gradient of the step's end.
-template <int d>
-Vec<d> bend(const Particles<d>& p, Index i, double h) {
-    return 0.5 * h * h * (p.gradient[i] * p.velocity[i]);
-}
-
-/// Particles take velocities and their gradients from the nodes and move by h (eq. 37). `before`: the nodes' velocities
-/// as to_grid made them, for flip.
+/// Particles take velocities and their gradients from the nodes, move by h (eq. 37), and change as what is around them
+/// does: their frames, and cohesion by SandMaterial::cohesion_decay. `before`: the nodes' velocities as to_grid made them,
+/// for flip.
 template <int d>
 void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const std::vector<Vec<d>>& before,
                double h, int threads, Sand<d>& sand);

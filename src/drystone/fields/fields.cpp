@@ -181,7 +181,8 @@ std::vector<TableText> outcome_tables() {
           {"every", 0, "s", "0", "between lines; 0: every step", want::interval},
           {"what", 0, "texts", required,
            "a list of `energy`, `mass`, `velocity`, `temperature`, `packing`, `coordination`, `fabric`, "
-           "`stress`, `inertial`, `flux`, `overlap`, `repose`, `runout`, `discharge`, `joint`, `profile`"},
+           "`stress`, `inertial`, `flux`, `overlap`, `repose`, `runout`, `discharge`, `joint`, `sand`, "
+           "`profile`"},
           {"region", 0, "table", "everywhere",
            "`region = { ... }`; required for `packing`, `stress`, `inertial` and `flux` unless the domain is "
            "periodic in all directions"},
@@ -190,7 +191,7 @@ std::vector<TableText> outcome_tables() {
          {},
          "The first line names the columns and their units. Stress is positive in compression; heights are "
          "along the last axis; `profile` has a file `<name>_profile.csv` of its own. What each is exactly is "
-         "said in `src/drystone/grains/measure.hpp` and `heap.hpp`."},
+         "said in `src/drystone/grains/measure.hpp`, `heap.hpp` and, of sand, `continuum/measure.hpp`."},
     };
 }
 

@@ -32,9 +32,10 @@ std::vector<TableText> tables_of_sand() {
           {"dilatancy", 0, "-", "0", "part of the friction by which it opens as it shears", want::fraction},
           {"cohesion", 0, "Pa", "0", "pressure that pulls it together where it is dense",
            want::stress_or_zero},
-          {"cohesion_decay", 0, "-", "0", "part of the cohesion that is lost per unit of shear", want::some},
+          {"cohesion_decay", 0, "-", "0", "power of e by which cohesion falls per unit of shear", want::some},
           {"yield_stress", 0, "Pa", "0", "shear stress that it bears without pressure", want::stress_or_zero},
-          {"viscosity", 0, "Pa s", "0", "against shear, in addition", want::some},
+          {"viscosity", 0, "Pa s", "0", "of a stress 2 viscosity D beside the law's, D the strain rate",
+           want::some},
           {"transfer", 0, "text", "\"apic\"",
            "how velocities go between particles and the grid: `\"apic\"`, `\"pic\"`, which loses more, "
            "`\"flip\"`, which "
@@ -42,6 +43,11 @@ std::vector<TableText> tables_of_sand() {
           {"stress", 0, "text", "\"nodes\"",
            "where stresses are: at `\"nodes\"`, at the corners of each of the `\"cells\"`, or at "
            "`\"particles\"`"},
+          {"particles", 0, "-", "2",
+           "along each direction of a cell: of what is filled in, and of what splits and merges",
+           want::whole(1, 10)},
+          {"resample", 0, "flag", "true",
+           "particles that are drawn out split, and those that lie together merge"},
           {"courant", 0, "cells", "0.5", "steps are shortened so that no particle moves by more",
            want::some_cells},
           {"fill", 0, "tables", "", "`[[sand.fill]]`"}}},
@@ -50,7 +56,6 @@ std::vector<TableText> tables_of_sand() {
          "Sand that is there at the beginning.",
          {{"region", 0, "table", required, "where: see `region = { ... }`"},
           {"fraction", 0, "-", "max_fraction", "of the region that grains fill", want::filling},
-          {"particles", 0, "-", "2", "along each direction of a cell", want::whole(1, 10)},
           {"scatter", 0, "spacings", "0", "particles are off their lattice by up to half of this",
            want::fraction},
           {"velocity", 0, "m/s", "[0, ...]", "", want::velocity}}}};

@@ -369,7 +369,8 @@ std::vector<TableText> grain_tables() {
                     {"most", 0, "-", "no limit", "grains in all", want::whole(0)}})},
         {"sink",
          "[[sink]]",
-         "Takes away the free bodies whose centre is in a region, and counts them.",
+         "Takes away the free bodies and the sand whose centre is in a region, and counts them (of sand, its "
+         "mass).",
          {name_field, region}},
         {"region",
          "region = { ... }",

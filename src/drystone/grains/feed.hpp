@@ -31,7 +31,7 @@ double most_owed(const Source<d>& source) {
     return source.by_mass ? source.rate : std::max(source.rate, 1.0);
 }
 
-/// Takes away the free bodies whose centre is in a region.
+/// Takes away the free bodies, and the particles of sand, whose centre is in a region.
 template <int d>
 struct Sink {
     std::string name;

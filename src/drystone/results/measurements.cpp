@@ -141,8 +141,8 @@ bool Measurements<d>::looks_at_scene(const StepRecord& record) const {
 }
 
 template <int d>
-void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
-                          const RunProgress& progress) {
+void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const Sand<d>& sand,
+                          const StepMemory<d>& memory, const RunProgress& progress) {
     sum_.add(record);
     if (status_ == Status::solved || (is_met(status_) && !is_met(record.solve.status)))
         status_ = record.solve.status;
@@ -150,7 +150,8 @@ void Measurements<d>::add(const StepRecord& record, const Scene<d>& scene, const
     const double slack = 1e-6 * record.h;
     if (beat_.reached(record.time, slack)) flush();
     for (Table& table : tables_)
-        if (table.beat.reached(record.time, slack)) write_table(table, record, scene, memory, progress.feed);
+        if (table.beat.reached(record.time, slack))
+            write_table(table, record, scene, sand, memory, progress.feed);
 }
 
 template <int d>
@@ -167,7 +168,7 @@ void Measurements<d>::flush() {
 
 template <int d>
 void Measurements<d>::write_table(Table& table, const StepRecord& record, const Scene<d>& scene,
-                                  const StepMemory<d>& memory, const FeedState& feed) {
+                                  const Sand<d>& sand, const StepMemory<d>& memory, const FeedState& feed) {
     Look<d> look{.scene = scene,
                  .memory = memory,
                  .record = record,
@@ -175,7 +176,8 @@ void Measurements<d>::write_table(Table& table, const StepRecord& record, const 
                  .region = table.plan.region ? &*table.plan.region : nullptr,
                  .width = table.plan.width,
                  .last_time = table.last_time,
-                 .last_drained = table.last_drained};
+                 .last_drained = table.last_drained,
+                 .sand = sand};
     std::vector<double> numbers = {record.time};
     for (const Quantity quantity : table.plan.what) measure_of<d>(quantity).numbers(look, numbers);
     if (table.profile) {

@@ -50,8 +50,8 @@ public:
     void resume_elsewhere(const State& state);
 
     /// To be called after each step: writes what is due.
-    void add(const StepRecord& record, const Scene<d>& scene, const StepMemory<d>& memory,
-             const RunProgress& progress);
+    void add(const StepRecord& record, const Scene<d>& scene, const Sand<d>& sand,
+             const StepMemory<d>& memory, const RunProgress& progress);
     /// True if add() will look at the scene: a table is due.
     [[nodiscard]] bool looks_at_scene(const StepRecord& record) const;
     /// Writes the line of steps.csv for the steps since the last one.
@@ -80,7 +80,7 @@ private:
             f("last_drained", table.last_drained);
         }
     };
-    void write_table(Table& table, const StepRecord& record, const Scene<d>& scene,
+    void write_table(Table& table, const StepRecord& record, const Scene<d>& scene, const Sand<d>& sand,
                      const StepMemory<d>& memory, const FeedState& feed);
     void recall(const State& state);
     /// What is kept for the next line of steps.csv.

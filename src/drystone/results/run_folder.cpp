@@ -218,9 +218,10 @@ void RunFolder<d>::after_step(const Run<d>& run, const StepRecord& record) {
 template <int d>
 void RunFolder<d>::measure(const Run<d>& run, const StepRecord& record) {
     const Scene<d>& scene = run.plan.world.scene;
+    const Sand<d>& sand = run.plan.world.sand;
     const bool first = hdf5::rank_of(ranks_) == 0;
     if (share_ == nullptr || hdf5::all_of(ranks_, !first || !measurements_.looks_at_scene(record))) {
-        on_first([&] { measurements_.add(record, scene, run.memory, run.progress); });
+        on_first([&] { measurements_.add(record, scene, sand, run.memory, run.progress); });
         return;
     }
     Slices<d> all = share_->slice(scene, &run.memory, {.contacts = true, .to_first = true});
@@ -228,7 +229,7 @@ void RunFolder<d>::measure(const Run<d>& run, const StepRecord& record) {
         const StepMemory<d> whole_memory = memory_of(all);
         Scene<d> whole = scene;
         whole.bodies = std::move(all.bodies);
-        measurements_.add(record, whole, whole_memory, run.progress);
+        measurements_.add(record, whole, sand, whole_memory, run.progress);
     });
 }
 

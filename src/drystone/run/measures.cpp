@@ -1,6 +1,7 @@
 #include "drystone/run/measures.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/continuum/measure.hpp"
 
 #include <algorithm>
 
@@ -179,6 +180,24 @@ void measure_joints(Look<d>& look, Numbers& out) {
     }
 }
 
+template <int d>
+Columns columns_of_sand(const Names& /*names*/) {
+    Columns columns = {{"sand_mass", "kg"}};
+    name_vector<d>(columns, "sand_centre", "m");
+    name_vector<d>(columns, "sand_velocity", "m/s");
+    columns.insert(columns.end(),
+                   {{"sand_kinetic", "J"}, {"sand_left", "m"}, {"sand_right", "m"}, {"sand_top", "m"}});
+    return columns;
+}
+template <int d>
+void numbers_of_sand(Look<d>& look, Numbers& out) {
+    const SandTotals<d> sand = measure_sand(look.sand, look.region);
+    out.push_back(sand.mass);
+    append<d>(out, sand.centre);
+    append<d>(out, sand.velocity);
+    out.insert(out.end(), {sand.kinetic, sand.left, sand.right, sand.top});
+}
+
 // A row: the word of scene files, its columns, its numbers, and whether it needs a volume.
 template <int d>
 constexpr MeasureKind<d> rows[] = {
@@ -245,6 +264,7 @@ constexpr MeasureKind<d> rows[] = {
      measure_run_out<d>},
     {"discharge", columns_of_discharge, measure_discharge<d>},
     {"joint", columns_of_joints<d>, measure_joints<d>},
+    {"sand", columns_of_sand<d>, numbers_of_sand<d>},
     {"profile", [](const Names&) { return Columns(); }, [](Look<d>&, Numbers&) {}},
 };
 static_assert(std::size(rows<3>) == static_cast<std::size_t>(Quantity::profile) + 1);

@@ -1,7 +1,9 @@
 // What can be measured while a run goes on, as a table: the word of scene files, columns with their units, and the
-// function that finds the numbers. The physics is in grains/measure.hpp and grains/heap.hpp; results/ writes the lines.
+// function that finds the numbers. The physics is in grains/measure.hpp, grains/heap.hpp and continuum/measure.hpp;
+// results/ writes the lines.
 #pragma once
 
+#include "drystone/continuum/sand.hpp"
 #include "drystone/grains/feed.hpp"
 #include "drystone/grains/heap.hpp"
 #include "drystone/run/output_plan.hpp"
@@ -26,6 +28,7 @@ struct Look {
     double width = 0;                   ///< of the bins of a profile, m; 0: twice the mean diameter
     double last_time = 0;               ///< of the line before, s
     std::span<double> last_drained;     ///< by sink, kg, at the line before; those of now are put there
+    const Sand<d>& sand;
 
     /// Found once, where a measure asks for them.
     const std::vector<ContactForce<d>>& forces() {

@@ -38,6 +38,7 @@ enum class Quantity : std::uint8_t {
     runout,
     discharge,
     joint,
+    sand,
     profile,
 };
 

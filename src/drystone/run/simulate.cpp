@@ -1,6 +1,7 @@
 #include "drystone/run/simulate.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/continuum/fill.hpp"
 #include "drystone/grains/motion.hpp"
 #include "drystone/world/share.hpp"
 
@@ -38,7 +39,7 @@ void check_step(const StepRecord& record, const RunOptions& options, double begi
 /// to know what is near them: all ranks borrow that, and put in the same grains.
 template <int d>
 void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>& memory,
-                 RunProgress& progress, Share<d>* share) {
+                 RunProgress& progress, Share<d>* share, SandPart<d> sand) {
     FeedChange change;
     std::vector<std::uint8_t> gone, counted;
     std::vector<ExactSum> sums;
@@ -49,6 +50,11 @@ void feed_before(Scene<d>& scene, const Feeds<d>& feeds, double h, StepMemory<d>
         share->forget(gone);
     }
     drain(scene, gone, sums, progress.feed, change);
+    for (std::size_t s = 0; s < feeds.sinks.size() && sand; ++s) {
+        const TakenAway went = take_away(feeds.sinks[s].region, scene.gravity, *sand.sand);
+        progress.feed.drained_mass[s] += went.mass;
+        change.energy -= went.energy;
+    }
     if (share && pours(scene, feeds, h, progress.feed)) {
         for (const Source<d>& source : feeds.sources) {
             const double radius = largest_radius(scene, source.recipe);
@@ -139,7 +145,7 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
         if (!feeds.empty()) {
             if (adapts) stepping.h = choose_step(scene, options.step.h, stepping.displacement);
             if (adapts && share) stepping.h = share->least(stepping.h);
-            feed_before(scene, feeds, stepping.h, memory, progress, share);
+            feed_before(scene, feeds, stepping.h, memory, progress, share, sand);
         }
         const StepRecord record = step(scene, stepping, memory, share, sand);
         check_step(record, options, begin, progress.summary.steps + 1);

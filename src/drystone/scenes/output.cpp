@@ -65,6 +65,8 @@ void check_measure(const Table& table, const MeasureTable<d>& measure, const Run
         if (quantity == Quantity::joint && plan.world.scene.joints.empty())
             table.fault("what", "\"joint\" tells the forces of joints, and there is none",
                         "add a [[joint]] or leave it out");
+        if (quantity == Quantity::sand && !plan.world.sand.has_grid())
+            table.fault("what", "\"sand\" tells of sand, and there is none", "add [sand] or leave it out");
         if (quantity == Quantity::discharge && plan.feeds.sinks.empty())
             table.fault("what", "\"discharge\" counts what sinks take away, and there is none",
                         "add a [[sink]] or leave it out");

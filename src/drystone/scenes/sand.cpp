@@ -47,12 +47,11 @@ void read_sand_fill(const SceneReader<d>& reader, const Table& table, std::optio
     SandFill<d> fill_plan;
     fill_plan.seed = reader.seed;
     fill_plan.fraction = table.number("fraction").value_or(sand.material.max_fraction);
-    fill_plan.per_cell = static_cast<int>(table.integer_or("particles", fill_plan.per_cell));
     fill_plan.scatter = table.number_or("scatter", fill_plan.scatter);
     fill_plan.velocity = table.template vector<d>("velocity").value_or(Vec<d>::Zero());
     const std::size_t before = table.faults();
     table.finish();
-    if (!region || table.faults() != before || (sand.cell.array() <= 0).any()) return;
+    if (!region || table.faults() != before || !sand.has_grid()) return;
     fill_plan.region = std::move(*region);
     if (!reader.place) return;
     try {
@@ -91,12 +90,9 @@ void read_sand(SceneReader<d>& reader, const Table& root) {
     constexpr std::array<StressSpace, 3> spaces = {StressSpace::nodes, StressSpace::cells,
                                                    StressSpace::particles};
     sand.options.stress = spaces[table->choice_or("stress", {"nodes", "cells", "particles"}, 0)];
+    sand.options.particles = static_cast<int>(table->integer_or("particles", sand.options.particles));
+    sand.options.resample = table->flag("resample").value_or(sand.options.resample);
     sand.options.courant = table->number_or("courant", sand.options.courant);
-    const auto not_yet = [&](const char* key, bool asked) {
-        if (asked) table->fault(key, "is not there yet", "leave it out");
-    };
-    not_yet("cohesion_decay", material.cohesion_decay > 0);
-    not_yet("viscosity", material.viscosity > 0);
     if (reader.plan.world.scene.domain.periodic())
         table->fault("", "sand does not live in a periodic domain yet", "give walls instead of periods");
     if (reader.plan.options.step.scheme != Scheme::look_ahead ||

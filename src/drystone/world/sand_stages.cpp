@@ -41,6 +41,21 @@ void add_sand_tiles(const SandPart<d>& sand, Assembled<d>& assembled) {
     add_tiles(*sand.memory, assembled.place, assembled.problem);
 }
 
+namespace {
+
+/// Adds `sign` times the energies of particles to the work of transfers.
+template <int d>
+void account_particles(const Scene<d>& scene, const SandPart<d>& sand, double sign, StepSums& sums) {
+    const Particles<d>& p = sand.sand->particles;
+    for (Index i = 0; i < p.count(); ++i) {
+        const double mass = sand.sand->mass(i);
+        sums.work_transfer.add(sign * 0.5 * mass * p.velocity[i].squaredNorm());
+        sums.work_transfer.add(-sign * mass * scene.gravity.dot(p.position[i]));
+    }
+}
+
+}  // namespace
+
 template <int d>
 void account_before(const Scene<d>& scene, const StepMemory<d>& memory, const SandPart<d>& sand, double h,
                     StepSums& sums) {
@@ -86,26 +101,24 @@ void account_before(const Scene<d>& scene, const StepMemory<d>& memory, const Sa
             work += mean(rows.body[e] - m.first_body).dot(S * rows.gradient_of<d>(e));
         sums.work_stress.add(work);
     }
-    const Particles<d>& particles = sand.sand->particles;
-    for (Index i = 0; i < particles.count(); ++i)
-        sums.work_transfer.add(-0.5 * sand.sand->mass(i) * particles.velocity[i].squaredNorm());
+    account_particles(scene, sand, -1, sums);
     for (Index j = 0; j < m.grid.node_count(); ++j) {
         const double mass = sand.sand->material.density * m.state.volume[j];
         const Vec<d> after = end(j);
+        if (sand.sand->material.viscosity > 0) {
+            const Vec<d> viscous = mass * (m.state.velocity[j] - m.begin[j] - h * scene.gravity);
+            sums.work_stress.add(viscous.dot(mean(j)));
+        }
         sums.work_transfer.add(0.5 * mass * (m.begin[j].squaredNorm() - after.squaredNorm()));
+        sums.work_transfer.add(h * mass * scene.gravity.dot(after));
         sums.work_scheme.add(-0.5 * h * mass * scene.gravity.dot(after - m.begin[j]));
     }
 }
 
 template <int d>
-void account_after(const Scene<d>& scene, const SandPart<d>& sand, double h, StepSums& sums) {
+void account_after(const Scene<d>& scene, const SandPart<d>& sand, StepSums& sums) {
     account(scene, *sand.sand, sums.kinetic, sums.potential);
-    const Particles<d>& particles = sand.sand->particles;
-    for (Index i = 0; i < particles.count(); ++i) {
-        const double mass = sand.sand->mass(i);
-        sums.work_transfer.add(0.5 * mass * particles.velocity[i].squaredNorm());
-        sums.work_transfer.add(-mass * scene.gravity.dot(bend(particles, i, h)));
-    }
+    account_particles(scene, sand, 1, sums);
 }
 
 #define DRYSTONE_SAND_STAGES(d)                                                                       \
@@ -115,7 +128,7 @@ void account_after(const Scene<d>& scene, const SandPart<d>& sand, double h, Ste
     template void add_sand_tiles(const SandPart<d>&, Assembled<d>&);                                  \
     template void account_before(const Scene<d>&, const StepMemory<d>&, const SandPart<d>&, double,   \
                                  StepSums&);                                                          \
-    template void account_after(const Scene<d>&, const SandPart<d>&, double, StepSums&)
+    template void account_after(const Scene<d>&, const SandPart<d>&, StepSums&)
 DRYSTONE_SAND_STAGES(2);
 DRYSTONE_SAND_STAGES(3);
 #undef DRYSTONE_SAND_STAGES

@@ -25,13 +25,13 @@ Eigen::Index first_velocity(const Assembled<d>& assembled) {
     return static_cast<Eigen::Index>(assembled.moving) * body_velocities<d>;
 }
 
-/// Work of stresses, of contacts of nodes with bodies on both, and of the scheme; and the kinetic energy that particles
-/// had and nodes have.
+/// Work of stresses, of contacts of nodes with bodies on both, and of the scheme; and the energy that particles had and
+/// nodes have, gravity's work on these counted.
 template <int d>
 void account_before(const Scene<d>& scene, const StepMemory<d>& memory, const SandPart<d>& sand, double h,
                     StepSums& sums);
-/// What is left after the motion.
+/// And what particles have after the motion.
 template <int d>
-void account_after(const Scene<d>& scene, const SandPart<d>& sand, double h, StepSums& sums);
+void account_after(const Scene<d>& scene, const SandPart<d>& sand, StepSums& sums);
 
 }  // namespace drystone

@@ -124,7 +124,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     stages.end(seconds.integrate);
 
     if (options.account) account_after(scene, counted, sums);
-    if (sand && options.account) account_after(scene, sand, h, sums);
+    if (sand && options.account) account_after(scene, sand, sums);
     if (sand) record.nodes = sand.memory->grid.node_count();
     if (share) share->add_up(sums, record);
     sums.write(record);

@@ -8,6 +8,7 @@ import typing
 import forces
 import laws
 import rolling
+import sand
 from common import plots
 
 GRADIENTS = ["pgd", "apgd", "apgd-as", "apgd-ar", "apgd-asr"]
@@ -241,6 +242,9 @@ ALL = [
     Case("drum", "slope in a rotating drum, three seeds", True, laws.drum),
     Case("pile", "slope of a poured pile, three seeds", True, laws.pile),
     Case("shear", "shear cell, five rates", True, laws.shear),
+    Case("sand_columns", "collapse of columns of sand, six aspect ratios and one in space", True, sand.columns),
+    Case("sand_cylinder", "collapse of a cylinder of sand", True, sand.cylinder),
+    Case("sand_silo", "discharge of a silo of sand in the plane, five outlets", True, sand.silo),
     Case("balls_slope", "500 balls on a slope, five local laws", True, local_laws("balls_slope")),
     Case("plane_512_before", "512 spheres on a plane, s from the step before", True,
          fixed_point(512, [("before", "all"), ("before", "each")])),

@@ -3,6 +3,7 @@
 import forces
 import laws
 import rolling
+import sand
 from common import table
 
 HEAD = """# Validation: published runs and granular laws
@@ -13,6 +14,8 @@ taken where the paper says nothing. Nothing was tuned to come nearer to a publis
 
 Counts are the same on every machine. Seconds are of one thread of whatever machine ran this, perhaps beside other work: only ratios
 mean anything, and those to some 30 %. Residuals are the referee's (`docs/theory.md`, eqs 10 to 14): 0 solved, 1 as wrong as not having solved.
+
+Dense flow by finite elements, beside closed forms, has a page of its own: [dense_flow.md](dense_flow.md).
 
 - [BL] H. Bloch and A. Lefebvre-Lepot, *On convex numerical schemes for inelastic contacts with friction*, ESAIM: Proceedings and Surveys 75
   (2023), 24-59.
@@ -272,5 +275,5 @@ def summary(figures):
 
 def write(figures):
     parts = [HEAD, summary(figures)]
-    parts += [part(figures) for part in (rolling.section, forces.section, laws.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
+    parts += [part(figures) for part in (rolling.section, forces.section, laws.section, sand.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
     return "\n".join(parts).rstrip("\n") + "\n"

@@ -1,5 +1,7 @@
 #include "check_command.hpp"
 
+#include "drystone/cone/tensor_row.hpp"
+#include "drystone/continuum/transfer.hpp"
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/warnings.hpp"
 #include "run.hpp"
@@ -79,6 +81,33 @@ void tell_bodies(const RunPlan<d>& plan) {
                                    moving_walls > 0 ? fmt::format(", {} of them moving", moving_walls) : ""));
 }
 
+/// Sand as the first step finds it on its grid.
+struct SandCount {
+    std::size_t particles = 0, cells = 0, nodes = 0;
+    double mass = 0;  ///< kg
+};
+
+template <int d>
+SandCount count_sand(const Sand<d>& sand) {
+    if (sand.empty()) return {};
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    SandCount count{sand.particles.id.size(), grid.cells.size(), grid.nodes.size()};
+    for (const double volume : sand.particles.volume) count.mass += sand.material.density * volume;
+    return count;
+}
+
+template <int d>
+void tell_sand(const Sand<d>& sand, const SandCount& count) {
+    if (count.particles == 0) return;
+    row("sand",
+        fmt::format(
+            "{} particles, {:.6g} kg, on {} nodes of a grid of cells {} m wide, friction {:.4g}{}",
+            count.particles, count.mass, count.nodes, vector_text(sand.cell), sand.material.friction,
+            sand.material.cohesion > 0 ? fmt::format(", cohesion {:.4g} Pa", sand.material.cohesion) : ""));
+}
+
 template <int d>
 void tell_materials(const Materials& materials) {
     const char* label = "materials";
@@ -121,7 +150,7 @@ std::string stages_in_words(const SolveSettings& solve) {
 }
 
 template <int d>
-void tell_plan(const RunPlan<d>& plan) {
+void tell_plan(const RunPlan<d>& plan, const SandCount& sand) {
     const StepOptions& step = plan.options.step;
     const Domain<d>& domain = plan.world.scene.domain;
     row("title", plan.title);
@@ -131,6 +160,7 @@ void tell_plan(const RunPlan<d>& plan) {
         row("domain",
             fmt::format("from {} m, periods {} m", vector_text(domain.lower), vector_text(domain.period)));
     tell_bodies(plan);
+    tell_sand(plan.world.sand, sand);
     tell_materials<d>(plan.world.scene.materials);
     const std::string adapted =
         step.displacement > 0
@@ -149,8 +179,8 @@ void tell_plan(const RunPlan<d>& plan) {
                               name_of(step.solve.law), step.solve.goal.tolerance));
 }
 
-/// Bytes of a run: bodies, and as many contacts as a dense packing has (6 per grain in space, 4 in the plane, each
-/// shared by two) or as there are now, with their candidates, blocks and warm start.
+/// Bytes of a run without its sand: bodies, and as many contacts as a dense packing has (6 per grain in space, 4 in the
+/// plane, each shared by two) or as there are now, with their candidates, blocks and warm start.
 template <int d>
 double estimated_bytes(const Scene<d>& scene, std::size_t contacts_now) {
     constexpr double n = body_velocities<d>;
@@ -161,6 +191,17 @@ double estimated_bytes(const Scene<d>& scene, std::size_t contacts_now) {
     const double contacts =
         std::max(static_cast<double>(contacts_now), (d == 3 ? 3.0 : 2.0) * scene.bodies.count());
     return body * scene.bodies.count() + contact * contacts;
+}
+
+/// Of sand: its particles, and nodes with the blocks of their stresses.
+template <int d>
+double estimated_bytes(const SandCount& sand) {
+    constexpr double particle = 3 * 8 + 2 * sizeof(Vec<d>) + 2 * sizeof(Mat<d>) + 4 * sizeof(Index);
+    constexpr double cell = 2 * sizeof(CellMoments<d>);
+    constexpr int n = tensor_size<d>;
+    constexpr double node = around<d> * 3 * (8 * d + sizeof(Index)) + 8 * (2 * n * n + 20 * n + 20 * d);
+    return particle * static_cast<double>(sand.particles) + cell * static_cast<double>(sand.cells) +
+           node * static_cast<double>(sand.nodes);
 }
 
 template <int d>
@@ -183,13 +224,20 @@ struct Finding {
 };
 
 template <int d>
-nlohmann::ordered_json understood(const RunPlan<d>& plan, std::size_t overlaps, double bytes) {
+nlohmann::ordered_json understood(const RunPlan<d>& plan, const SandCount& sand, std::size_t overlaps,
+                                  double bytes) {
     std::size_t free = 0;
     for (Index i = 0; i < plan.world.scene.bodies.count(); ++i)
         free += plan.world.scene.bodies.is_free(i) ? 1 : 0;
     const double steps = std::ceil(plan.options.end / plan.options.step.h - 1e-6);
-    return {{"title", plan.title}, {"dimension", d}, {"bodies", plan.world.scene.bodies.count()},
-            {"free", free},        {"steps", steps}, {"overlaps", overlaps},
+    return {{"title", plan.title},
+            {"dimension", d},
+            {"bodies", plan.world.scene.bodies.count()},
+            {"free", free},
+            {"particles", sand.particles},
+            {"nodes", sand.nodes},
+            {"steps", steps},
+            {"overlaps", overlaps},
             {"bytes", bytes}};
 }
 
@@ -197,11 +245,12 @@ template <int d>
 void look_at(const RunPlan<d>& plan, const Value& file, bool silent, Finding& finding) {
     std::size_t contacts = 0;
     const std::vector<StartOverlap> overlaps = start_overlaps(plan, contacts);
-    const double bytes = estimated_bytes(plan.world.scene, contacts);
+    const SandCount sand = count_sand(plan.world.sand);
+    const double bytes = estimated_bytes(plan.world.scene, contacts) + estimated_bytes<d>(sand);
     finding.warnings = warnings_of(plan, file, overlaps);
-    finding.understood = understood(plan, overlaps.size(), bytes);
+    finding.understood = understood(plan, sand, overlaps.size(), bytes);
     if (silent) return;
-    tell_plan(plan);
+    tell_plan(plan, sand);
     tell_overlaps(plan, overlaps);
     row("memory", fmt::format("about {:.3g} MB", bytes / 1e6));
 }

@@ -119,6 +119,26 @@ TYPED_TEST(Resampled, WhatIsDrawnOutSplits) {
         EXPECT_LT(std::sqrt(frame(0, 0)), 0.75 * sand.cell[0] / sand.options.particles);
 }
 
+/// What falls is drawn out without end, and does not become more and more.
+TYPED_TEST(Resampled, AStreamIsNotSplitWithoutEnd) {
+    constexpr int d = TypeParam::value;
+    Sand<d> sand = block_of_sand<d>();
+    Particles<d>& p = sand.particles;
+    const Index filled = p.count();
+    Mat<d> L = Mat<d>::Zero();
+    L(0, 0) = 0.05;
+    for (int k = 0; k < 200; ++k) {
+        for (Index i = 0; i < p.count(); ++i) {
+            p.position[i] += L * p.position[i] + 0.5 * (L * (L * p.position[i]));
+            p.frame[i] = deformed<d>(p.frame[i], L, 1);
+        }
+        resample_all(sand);
+    }
+    EXPECT_LE(p.count(), 8 * filled);
+    for (const Mat<d>& frame : p.frame)
+        EXPECT_LT(std::sqrt(frame(0, 0)), 0.75 * sand.cell[0] / sand.options.particles);
+}
+
 TYPED_TEST(Resampled, IsTheSameOnAnyThreads) {
     constexpr int d = TypeParam::value;
     const auto made = [](int threads) {

@@ -102,6 +102,17 @@ TEST(SceneWarnings, NoneWhereNothingIsWrong) {
                     .empty());
 }
 
+TEST(SceneWarnings, SandMovesFreely) {
+    const std::string sand =
+        "dimension = 2\n[sand]\ncell = 0.1\n[[sand.fill]]\nregion = { type = \"box\", lower = [0, 0], upper "
+        "= [1, "
+        "1] }\n";
+    EXPECT_TRUE(warnings(sand + "velocity = [1, 0]").empty());
+    EXPECT_TRUE(warnings("gravity = [0, -9.81]\n" + sand).empty());
+    EXPECT_EQ(warnings(sand),
+              std::vector<std::string>{"s: there is no gravity and no velocity: nothing will move"});
+}
+
 TEST(SceneWarnings, InTheOrderOfTheLines) {
     const auto told = warnings(
         "dimension = 3\ngravity = [0, 0, -1e3]\n[time]\nstep = 1e-4\n[[material]]\nname = \"a\"\nfriction = "

@@ -13,8 +13,8 @@ namespace drystone {
 template <int d>
 double longest_step(const Scene<d>& scene, const Sand<d>& sand, double longest);
 
-/// Particles to grid; the bodies among the nodes; where stresses are, their friction and their rows; and velocities of the
-/// nodes without stresses.
+/// Particles to grid; the bodies among the nodes; where stresses are, their friction and their rows; and velocities of
+/// the nodes without stresses.
 template <int d>
 void free_motion(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, SandMemory<d>& m);
 

@@ -9,18 +9,18 @@ namespace drystone {
 
 namespace {
 
-// In spacings of the particles as they are filled in, where half axes are 0.5. Between the two lies a factor of more
-// than sqrt(2), by which a half axis shrinks at most where a particle is split in space: what has been split is not
-// merged at once.
-constexpr double longest_half_axis = 0.72, merged_half_axis = 0.5;
-/// What is merged has no more volume than what has been filled in, but for rounding.
-constexpr double rounding = 1.001;
+// In spacings of the particles as they are filled in, where half axes are 0.5. What has been split is not merged at
+// once.
+constexpr double longest_half_axis = 0.72, merged_half_axis = 0.6;
+/// Volumes, over that of what has been filled in: of what is merged, at most; of what is split, at least. What is drawn
+/// out further, as in a stream that falls, stays one.
+constexpr double most_volume_merged = 1.001, least_volume_split = 0.2;
 
 template <int d>
 struct Plan {
     const Particles<d>& p;
     Vec<d> per_width;
-    double longest, merged, most_volume;
+    double longest, merged, most_volume, least_volume;
 };
 
 /// True if no half axis is longer, in widths of a cell: where s^2 - F is positive definite.
@@ -78,15 +78,35 @@ Index find_pairs(const Plan<d>& plan, std::span<const Index> cell, std::vector<I
     return pairs;
 }
 
+/// Squares of half axes in widths of a cell, ascending, and their directions.
+template <int d>
+struct HalfAxes {
+    std::array<double, d> squares;
+    Mat<d> directions;
+
+    HalfAxes(const Mat<d>& frame, const Vec<d>& per_width) {
+        const Mat<d> F = per_width.asDiagonal() * frame * per_width.asDiagonal();
+        symmetric_eigen(d, F.data(), squares.data(), directions.data());
+    }
+};
+
 /// Half of the longest axis, in m.
 template <int d>
 Vec<d> longest_half(const Mat<d>& frame, const Vec<d>& width) {
-    const Vec<d> per_width = width.cwiseInverse();
-    const Mat<d> F = per_width.asDiagonal() * frame * per_width.asDiagonal();
-    std::array<double, d> values;
-    Mat<d> axes;
-    symmetric_eigen(d, F.data(), values.data(), axes.data());
-    return std::sqrt(std::max(values[d - 1], 0.0)) * width.cwiseProduct(axes.col(d - 1));
+    const HalfAxes<d> half(frame, width.cwiseInverse());
+    return std::sqrt(std::max(half.squares[d - 1], 0.0)) * width.cwiseProduct(half.directions.col(d - 1));
+}
+
+/// A frame whose axes are as long as they may be at most.
+template <int d>
+Mat<d> cut(const Mat<d>& frame, const Plan<d>& plan) {
+    const HalfAxes<d> half(frame, plan.per_width);
+    Mat<d> F = Mat<d>::Zero();
+    for (int k = 0; k < d; ++k) {
+        const Vec<d> axis = half.directions.col(k).cwiseQuotient(plan.per_width);
+        F += std::min(half.squares[k], plan.longest * plan.longest) * axis * axis.transpose();
+    }
+    return F;
 }
 
 template <int d>
@@ -126,8 +146,13 @@ template <int d>
 void resample(const Grid<d>& grid, int threads, Sand<d>& sand) {
     Particles<d>& p = sand.particles;
     const double spacing = 1.0 / sand.options.particles;
-    const Plan<d> plan{p, grid.width.cwiseInverse(), longest_half_axis * spacing, merged_half_axis * spacing,
-                       rounding * sand.material.max_fraction * sand.cell_volume() * std::pow(spacing, d)};
+    const double filled = sand.material.max_fraction * sand.cell_volume() * std::pow(spacing, d);
+    const Plan<d> plan{p,
+                       grid.width.cwiseInverse(),
+                       longest_half_axis * spacing,
+                       merged_half_axis * spacing,
+                       most_volume_merged * filled,
+                       least_volume_split * filled};
     const auto n = p.id.size();
     std::vector<Index> takes(n, -1);
     std::vector<std::uint8_t> splits(n, 0);
@@ -143,6 +168,10 @@ void resample(const Grid<d>& grid, int threads, Sand<d>& sand) {
         count[c + 1].pairs = find_pairs(plan, cell, takes);
         for (const Index i : cell) {
             if (takes[i] != -1 || fits<d>(p.frame[i], plan.per_width, plan.longest)) continue;
+            if (p.volume[i] < plan.least_volume) {
+                p.frame[i] = cut(p.frame[i], plan);
+                continue;
+            }
             splits[i] = 1;
             ++count[c + 1].splits;
         }

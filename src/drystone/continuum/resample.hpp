@@ -16,7 +16,7 @@ Mat<d> deformed(const Mat<d>& frame, const Mat<d>& L, double h) {
 
 /// Splits and merges, where that would change one particle of a hundred. Mass, momentum and the centre of mass stay.
 /// `grid`: as sort_particles made it; the particles may have moved since. Those of a cell come one after the other in
-/// memory then.
+/// memory then. What is too small to be split is cut to the longest axes that there may be.
 template <int d>
 void resample(const Grid<d>& grid, int threads, Sand<d>& sand);
 

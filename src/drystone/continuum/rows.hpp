@@ -22,8 +22,8 @@ template <int d>
 void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem);
 
 /// Fills the blocks of stresses: tensors, cones, w, what the guarded law asks for, and what cohesion does to f.
-/// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. The rows of fill_gradients
-/// become the problem's, and its old ones room for the next.
+/// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. The rows of
+/// fill_gradients become the problem's, and its old ones room for the next.
 template <int d>
 void fill_tensors(const Sand<d>& sand, double h, int threads, SandMemory<d>& m, ConeProblem& problem);
 

@@ -99,8 +99,9 @@ void visit_arrays(F&& f, P&... p) {
 struct SandOptions {
     Transfer transfer = Transfer::apic;
     StressSpace stress = StressSpace::nodes;
-    int particles =
-        2;  ///< along each direction of a cell: of what is filled in, and of what splits and merges
+    /// Along each direction of a cell: of what is filled in, and of what splits and merges. With 2 places are so noisy
+    /// that volume is lost (docs/theory.md, section 17).
+    int particles = 3;
     bool resample = true;  ///< particles that are drawn out split, those that lie together merge
     /// A step is at most so long that no particle moves by more than this part of a cell.
     double courant = 0.5;

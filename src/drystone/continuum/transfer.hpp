@@ -35,8 +35,8 @@ template <int d>
 void to_grid(const Sand<d>& sand, int threads, Grid<d>& grid, GridState<d>& state);
 
 /// Particles take velocities and their gradients from the nodes, move by h (eq. 37), and change as what is around them
-/// does: their frames, and cohesion by SandMaterial::cohesion_decay. `before`: the nodes' velocities as to_grid made them,
-/// for flip.
+/// does: their frames, and cohesion by SandMaterial::cohesion_decay. `before`: the nodes' velocities as to_grid made
+/// them, for flip.
 template <int d>
 void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const std::vector<Vec<d>>& before,
                double h, int threads, Sand<d>& sand);

@@ -43,7 +43,7 @@ std::vector<TableText> tables_of_sand() {
           {"stress", 0, "text", "\"nodes\"",
            "where stresses are: at `\"nodes\"`, at the corners of each of the `\"cells\"`, or at "
            "`\"particles\"`"},
-          {"particles", 0, "-", "2",
+          {"particles", 0, "-", "3",
            "along each direction of a cell: of what is filled in, and of what splits and merges",
            want::whole(1, 10)},
           {"resample", 0, "flag", "true",

@@ -14,13 +14,13 @@
 
 namespace drystone {
 
-/// D tangential directions, of which the first two at most are coupled with the normal.
-template <int D>
+/// D tangential directions, of which the first `Coupled` at most are coupled with the normal.
+template <int D, int Coupled = 2>
 struct Slide {
-    static_assert(D == 2 || D == 5);
-    double w, inverse_w;  ///< W_NN
-    double coupling[2];   ///< c; of the others it is 0
-    double t[D];          ///< > 0
+    static_assert((D == 2 || D == 5) && (Coupled == 2 || Coupled == D));
+    double w, inverse_w;       ///< W_NN
+    double coupling[Coupled];  ///< c; of the others it is 0
+    double t[D];               ///< > 0
     double mu, offset;
     double opening;  ///< zeta
     double alpha;    ///< when it last slid
@@ -28,6 +28,8 @@ struct Slide {
     /// The impulse for -b_N / W_NN and bt. False where it gives up: the disc is at rest on the end of a truncated cone,
     /// or Newton's method has not come to an end.
     bool solve(double free_normal, const double* bt, double& normal, double* tangent);
+    /// The same from the velocity u that the block has with the impulse `old`: normal component first.
+    bool solve_from(const double* u, const double* old, double* next);
 
 private:
     struct Parts {
@@ -51,15 +53,37 @@ private:
         if constexpr (D == 2) return m[0] + m[1];
         return (m[0] + m[1]) + (m[2] + m[3]) + a.last * b.last;
     }
+    [[nodiscard]] Parts couplings() const {
+        Parts c;
+        if constexpr (Coupled == 2) {
+            c.lane = Four{coupling[0], coupling[1], 0, 0};
+        } else {
+            load(coupling, 0, c);
+        }
+        return c;
+    }
     [[nodiscard]] double coupled(const Parts& x) const {
-        return coupling[0] * x.lane[0] + coupling[1] * x.lane[1];
+        if constexpr (Coupled == 2) return coupling[0] * x.lane[0] + coupling[1] * x.lane[1];
+        return sum(couplings(), x);
     }
     bool slide_level(double free_normal, const Parts& bt, double& normal, double* tangent);
     bool slide_opening(double free_normal, const Parts& bt, double& normal, double* tangent);
 };
 
-template <int D>
-bool Slide<D>::solve(double free_normal, const double* bt, double& normal, double* tangent) {
+template <int D, int Coupled>
+bool Slide<D, Coupled>::solve_from(const double* u, const double* old, double* next) {
+    // u less what the impulse itself does to it.
+    double free_normal = old[0] - u[0] * inverse_w, bt[D];
+    for (int k = 0; k < D; ++k) bt[k] = u[k + 1] - t[k] * old[k + 1];
+    for (int k = 0; k < Coupled; ++k) {
+        free_normal += coupling[k] * old[k + 1];
+        bt[k] -= coupling[k] * u[0];
+    }
+    return solve(free_normal, bt, next[0], next + 1);
+}
+
+template <int D, int Coupled>
+bool Slide<D, Coupled>::solve(double free_normal, const double* bt, double& normal, double* tangent) {
     Parts push;
     load(bt, 0, push);
     const auto rest = [&] {
@@ -71,8 +95,10 @@ bool Slide<D>::solve(double free_normal, const double* bt, double& normal, doubl
         if (opening == 0) {
             if (free_normal <= 0) return rest();
         } else {
+            const Parts c = couplings();
             Parts b = push;
-            for (int k = 0; k < 2; ++k) b.lane[k] -= coupling[k] * w * free_normal;
+            b.lane -= c.lane * w * free_normal;
+            b.last -= c.last * w * free_normal;
             if (w * free_normal <= -opening * std::sqrt(sum(b, b))) return rest();
         }
         if (mu == 0) {
@@ -95,8 +121,8 @@ bool Slide<D>::solve(double free_normal, const double* bt, double& normal, doubl
                        : slide_level(free_normal, push, normal, tangent);
 }
 
-template <int D>
-bool Slide<D>::slide_level(double free_normal, const Parts& bt, double& normal, double* tangent) {
+template <int D, int Coupled>
+bool Slide<D, Coupled>::slide_level(double free_normal, const Parts& bt, double& normal, double* tangent) {
     Parts size, x, inverse;
     load(t, 1, size);
     double low = 0, high = INFINITY, q = 0, radius = 0;
@@ -153,12 +179,11 @@ bool Slide<D>::slide_level(double free_normal, const Parts& bt, double& normal, 
     return true;
 }
 
-template <int D>
-bool Slide<D>::slide_opening(double free_normal, const Parts& bt, double& normal, double* tangent) {
+template <int D, int Coupled>
+bool Slide<D, Coupled>::slide_opening(double free_normal, const Parts& bt, double& normal, double* tangent) {
     Parts size, x, inverse, by_alpha, by_m;
     load(t, 1, size);
-    Parts c;
-    c.lane = Four{coupling[0], coupling[1], 0, 0};
+    const Parts c = couplings();
     double a = alpha, m = 0;
     constexpr int most_steps = 20;
     for (int k = 0; k < most_steps; ++k) {
@@ -167,7 +192,8 @@ bool Slide<D>::slide_opening(double free_normal, const Parts& bt, double& normal
         by_m.lane = -c.lane * inverse.lane;
         if constexpr (D == 5) {
             inverse.last = 1 / (size.last + a);
-            x.last = -bt.last * inverse.last;
+            x.last = -(bt.last + m * c.last) * inverse.last;
+            by_m.last = -c.last * inverse.last;
         }
         by_alpha.lane = -x.lane * inverse.lane;
         by_alpha.last = -x.last * inverse.last;

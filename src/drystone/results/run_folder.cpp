@@ -41,7 +41,7 @@ void remove_files(const fs::path& folder, const std::regex& ours, std::int64_t f
 
 // Names that are ours (docs/results.md). At most 18 digits: more would not fit a number.
 const std::regex& frames_in_folder() {
-    static const std::regex frames("(?:grains|forces)_([0-9]{6}|[1-9][0-9]{6,17})\\.hdf");
+    static const std::regex frames("(?:grains|sand|forces)_([0-9]{6}|[1-9][0-9]{6,17})\\.hdf");
     return frames;
 }
 const std::regex& failures_in_folder() {
@@ -50,13 +50,13 @@ const std::regex& failures_in_folder() {
 }
 const std::regex& parts_in_folder() {
     static const std::regex parts(
-        "(?:(?:grains|forces)_[0-9]{6,18}\\.hdf|failed_step_[0-9]{1,18}\\.hdf5|checkpoint\\.h5|"
-        "(?:grains|forces)\\.hdf\\.series)\\.part[0-9]*");
+        "(?:(?:grains|sand|forces)_[0-9]{6,18}\\.hdf|failed_step_[0-9]{1,18}\\.hdf5|checkpoint\\.h5|"
+        "(?:grains|sand|forces)\\.hdf\\.series)\\.part[0-9]*");
     return parts;
 }
 /// A checkpoint of another run must not be taken for one of this.
 const std::regex& others_in_folder() {
-    static const std::regex others("(?:grains|forces)\\.hdf\\.series|checkpoint\\.h5");
+    static const std::regex others("(?:grains|sand|forces)\\.hdf\\.series|checkpoint\\.h5");
     return others;
 }
 

@@ -259,9 +259,13 @@ private:
 
     void look_at_motion() {
         const Bodies<d>& bodies = scene_.bodies;
-        bool any_free = !plan_.feeds.sources.empty();
-        bool any_motion = !scene_.gravity.isZero(0) || any_free || !scene_.drives.empty() ||
-                          scene_.domain.changes() || scene_.cell.any() || !scene_.joints.empty();
+        const std::vector<Vec<d>>& flows = plan_.world.sand.particles.velocity;
+        bool any_free = !plan_.feeds.sources.empty() || !flows.empty();
+        const bool any_flow =
+            std::any_of(flows.begin(), flows.end(), [](const Vec<d>& v) { return !v.isZero(0); });
+        bool any_motion = !scene_.gravity.isZero(0) || !plan_.feeds.sources.empty() || any_flow ||
+                          !scene_.drives.empty() || scene_.domain.changes() || scene_.cell.any() ||
+                          !scene_.joints.empty();
         for (Index i = 0; i < bodies.count(); ++i) {
             any_free = any_free || bodies.is_free(i);
             any_motion = any_motion || !bodies.velocity[i].isZero(0) || !bodies.spin[i].isZero(0);

@@ -102,15 +102,23 @@ void ContactSweeps::look_at(const Contact& c, const double* x, Index place, Law 
     raise_stake(c.b, std::max(look.at_stake, stake(seen.at_b)));
 }
 
-/// The same of a block of any kind, by its components.
-template <class Block>
-void ContactSweeps::look_at_components(const Block& c, const double* x, Index place, Law law) {
+/// The same of one that bears torques, by its components.
+void ContactSweeps::look_at(const WrenchContact& c, const double* x, Index place, Law law) {
     using Components = std::array<double, max_block>;
+    using Vector3 = Eigen::Map<const Eigen::Vector3d>;
     const Index i = order_[place];
     const Cone& cone = p_->cones[i];
     const int m = m_;
     Looked& look = looked_[place];
-    Components u{}, impulse{};
+    const ContactFrame E = frame(i);
+    const auto components = [&](const Eigen::Vector3d& v, const Eigen::Vector3d& spin) {
+        Eigen::Matrix<double, 6, 1> local;
+        local << E * v, E * spin;
+        Components out{};
+        const auto at = places(cone, m);
+        for (int k = 0; k < cone.dim; ++k) out[k] = local[at[k]];
+        return out;
+    };
     const auto raise = [&](Index at, const Components& v) {
         double squares = 0;
         for (int k = 0; k < cone.dim; ++k) {
@@ -119,36 +127,13 @@ void ContactSweeps::look_at_components(const Block& c, const double* x, Index pl
         }
         raise_stake(at, std::max(look.at_stake, squares));
     };
-    if constexpr (std::is_same_v<Block, WrenchContact>) {
-        const ContactFrame E = frame(i);
-        using Vector3 = Eigen::Map<const Eigen::Vector3d>;
-        const auto components = [&](const Eigen::Vector3d& v, const Eigen::Vector3d& spin) {
-            Eigen::Matrix<double, 6, 1> local;
-            local << E * v, E * spin;
-            Components out{};
-            const auto at = places(cone, m);
-            for (int k = 0; k < cone.dim; ++k) out[k] = local[at[k]];
-            return out;
-        };
-        const Eigen::Vector3d n = Vector3(c.n), wa = Vector3(line(c.a) + 4), wb = Vector3(line(c.b) + 4);
-        const Eigen::Vector3d pa = Vector3(line(c.a)) + c.arm_a * wa.cross(n),
-                              pb = Vector3(line(c.b)) - c.arm_b * wb.cross(n);
-        u = components(pa - pb, c.twist_a * wa + c.twist_b * wb);
-        raise(c.a, components(pa, c.twist_a * wa));
-        raise(c.b, components(pb, c.twist_b * wb));
-        impulse = components(Vector3(x), Vector3(x + 4));
-    } else {
-        for (Index k = c.first; k < c.last; ++k) {
-            const Entry& e = entries_[k];
-            const double* body = line(e.body);
-            Components part{};
-            for (int a = 0; a < cone.dim; ++a)
-                for (int b = 0; b < m; ++b) part[a] += e.rows[a * m + b] * body[place_in_line(m, b)];
-            for (int a = 0; a < cone.dim; ++a) u[a] += part[a];
-            raise(e.body, part);
-        }
-        std::copy_n(x, cone.dim, impulse.begin());
-    }
+    const Eigen::Vector3d n = Vector3(c.n), wa = Vector3(line(c.a) + 4), wb = Vector3(line(c.b) + 4);
+    const Eigen::Vector3d pa = Vector3(line(c.a)) + c.arm_a * wa.cross(n),
+                          pb = Vector3(line(c.b)) - c.arm_b * wb.cross(n);
+    Components u = components(pa - pb, c.twist_a * wa + c.twist_b * wb);
+    raise(c.a, components(pa, c.twist_a * wa));
+    raise(c.b, components(pb, c.twist_b * wb));
+    const Components impulse = components(Vector3(x), Vector3(x + 4));
     for (int k = 0; k < cone.dim; ++k) {
         u[k] += W_->b()[p_->offset[i] + k];
         if (compliant_) u[k] += p_->compliance[p_->offset[i] + k] * impulse[k];
@@ -160,7 +145,7 @@ void ContactSweeps::look_at_components(const Block& c, const double* x, Index pl
 
 void ContactSweeps::look_at_run(const Run& run, Law law) {
     const double* x = r.data() + run.row;
-    const auto each = [&](const auto& blocks, auto&& look) {
+    const auto each = [&](const auto& blocks) {
         for (Index k = 0; k < run.count; ++k) {
             if constexpr (requires { blocks[0].a; }) {
                 const auto& soon = blocks[run.first + k + bodies_ahead];  // blocks go on past the last
@@ -169,24 +154,11 @@ void ContactSweeps::look_at_run(const Run& run, Law law) {
                     __builtin_prefetch(stake_.data() + at, 1);
                 }
             }
-            look(blocks[run.first + k], run.place + k);
+            look_at(blocks[run.first + k], x, run.place + k, law);
             x += numbers_of(run.kind, order_[run.place + k]);
         }
     };
-    const auto contact = [&](const auto& c, Index place) { look_at(c, x, place, law); };
-    const auto components = [&](const auto& c, Index place) { look_at_components(c, x, place, law); };
-    switch (run.kind) {
-        case Kind::ball:
-            return each(balls_, contact);
-        case Kind::rigid:
-            return each(rigid_, contact);
-        case Kind::wrench:
-            return each(wrenches_, components);
-        case Kind::tensor:
-            return with_tensors(*this, [&](const auto& blocks) { each(blocks, contact); });
-        case Kind::other:
-            return each(others_, components);
-    }
+    of_kind(*this, run.kind, each);
 }
 
 /// The most that is at stake at a block and its bodies.

@@ -157,7 +157,10 @@ void ContactSweeps::order_blocks(const SweepOptions& options) {
                 ++run.count;
                 if (run.kind == Kind::other) {
                     const int bodies = bodies_of(p, i);
-                    others_.push_back({i, entries, entries + bodies, {}});
+                    others_.push_back({});
+                    others_.back().block = i;
+                    others_.back().first = entries;
+                    others_.back().last = entries + bodies;
                     entries += bodies;
                 }
                 if (run.kind == Kind::other || run.kind == Kind::tensor) row += p.cones[i].dim;
@@ -355,46 +358,13 @@ void ContactSweeps::pack(Index i, const Geometry& g, const ContactFrame& E, doub
     std::copy_n(spin.data(), 3, c.free_spin);
 }
 
-void ContactSweeps::pack(Index i, const Geometry& /*g*/, const ContactFrame& /*E*/, double proximal,
-                         Other& to) {
-    const ConeProblem& p = *p_;
-    const int dim = p.cones[i].dim, m = m_;
-    to.W = BlockMatrix::Zero(dim, dim);
-    Index next = to.first;
-    for_each_entry(p, i, [&](Index body, auto place, const BodyRowsOf& A) {
-        if (moves_[body + 1] == 0) return;  // shared by tiles: not to be touched
-        Entry& entry = entries_[next++];
-        entry.body = body + 1;
-        const int n_v = place.dim;
-        const auto [species, k] = p.member(body);
-        std::array<double, 36> block;
-        inverse_block(p.species[species], k, block.data());
-        const double n = copies_of(*W_, body);
-        for (int a = 0; a < dim; ++a) {
-            for (int c = 0; c < m; ++c) {  // of a point the spin is not there
-                double push = 0;
-                for (int e = 0; e < n_v && c < n_v; ++e) push += A(a, e) * block[e * n_v + c];
-                entry.rows[a * m + c] = c < n_v ? A(a, c) : 0.0;
-                entry.push[a * m + c] = n * push;
-            }
-        }
-        for (int a = 0; a < dim; ++a)
-            for (int b = 0; b < dim; ++b)
-                for (int c = 0; c < m; ++c) to.W(a, b) += entry.push[a * m + c] * entry.rows[b * m + c];
-    });
-    to.last = next;
-    if (compliant_)
-        for (int c = 0; c < dim; ++c) to.W(c, c) += p.compliance[p.offset[i] + c];
-    to.W.diagonal().array() += AnyKernel::proximal_term(to.W, W_->inverse_mass(i), proximal);
-}
-
 template <class Contact>
 [[gnu::always_inline]] inline void ContactSweeps::load_impulse(const Contact& c, Index i,
                                                                const ContactFrame& E, const double* from,
                                                                double* x) const {
     const Cone& cone = p_->cones[i];
     if constexpr (std::is_same_v<Contact, Other>) {
-        std::copy_n(from, cone.dim, x);
+        BlockVector::Map(x, cone.dim) = c.frame * BlockVector::Map(from, cone.dim);
     } else if constexpr (is_tensor_block<Contact>) {
         c.turn_in(from, x);
     } else if constexpr (std::is_same_v<Contact, WrenchContact>) {
@@ -562,7 +532,8 @@ void ContactSweeps::store(Vector& to) const {
     each_block([&]<class Contact>(const Contact& c, Index i, Index row) {
         double* out = to.data() + p_->offset[i];
         if constexpr (std::is_same_v<Contact, Other>) {
-            std::copy_n(r.data() + row, p_->cones[i].dim, out);
+            const int dim = p_->cones[i].dim;
+            BlockVector::Map(out, dim) = c.frame.transpose() * BlockVector::Map(r.data() + row, dim);
         } else if constexpr (is_tensor_block<Contact>) {
             c.turn_out(r.data() + row, out);
         } else {

@@ -91,59 +91,6 @@ void ContactSweeps::load_lines(const Vector& from) {
     });
 }
 
-/// The velocity of a block by the lines, without b.
-void ContactSweeps::add_velocity(const Other& block, std::array<double, max_block>& u) const {
-    const int dim = p_->cones[block.block].dim, m = m_;
-    for (Index k = block.first; k < block.last; ++k) {
-        const Entry& e = entries_[k];
-        const double* body = line(e.body);
-        for (int a = 0; a < dim; ++a)
-            for (int c = 0; c < m; ++c) u[a] += e.rows[a * m + c] * body[place_in_line(m, c)];
-    }
-}
-
-Visited ContactSweeps::visit_other(const Other& block, double* x, double* before, const double* push) {
-    const Index i = block.block;
-    const Cone& cone = p_->cones[i];
-    const int dim = cone.dim, m = m_;
-    BlockVector old(dim), from = BlockVector::Zero(dim);
-    for (int c = 0; c < dim; ++c) {
-        old[c] = x[c];
-        if (before != nullptr) from[c] = before[c];
-        if (push != nullptr) {
-            before[c] = x[c];
-            old[c] = x[c] + *push * (x[c] - from[c]);
-            from[c] = x[c];
-        }
-    }
-    std::array<double, max_block> u{};
-    add_velocity(block, u);
-    BlockVector b(dim);
-    for (int c = 0; c < dim; ++c) {
-        b[c] = W_->b()[p_->offset[i] + c] + u[c];
-        if (compliant_) b[c] += p_->compliance[p_->offset[i] + c] * old[c];
-    }
-    b -= block.W * old;
-    BlockVector next = old;
-    if (!solve_local(cone, block.W, b, associated_ ? Law::associated : Law::coulomb, local_, next))
-        next = 0.5 * (next + old);
-    if (!next.allFinite()) next = old;
-    const BlockVector change = next - old;
-    for (int c = 0; c < dim; ++c) x[c] = next[c];
-    for (Index k = block.first; k < block.last; ++k) {
-        const Entry& e = entries_[k];
-        double* body = line(e.body);
-        for (int a = 0; a < dim; ++a)
-            for (int c = 0; c < m; ++c) body[place_in_line(m, c)] += e.push[a * m + c] * change[a];
-    }
-    // Torques count by the block's length, as in the referee.
-    const double length = W_->length(i);
-    BlockVector weighted = W_->inverse_mass(i) * change;
-    for (int c = 0; c < dim; ++c)
-        if (is_torque(cone, c)) weighted[c] /= length * length;
-    return {weighted.dot(change), before != nullptr ? -weighted.dot(next - from) : 0.0};
-}
-
 template <class Contact, bool associated, bool compliant, bool pushed>
 void ContactSweeps::visit_run(std::vector<Contact, HugePageAllocator<Contact>>& contacts, const Run& run,
                               double* before, double beta, Sleep& sleep, SweepSums& sums) {
@@ -232,26 +179,9 @@ SweepSums ContactSweeps::visit_tile(Index tile, double* before, const double* pu
                 case Kind::tensor:
                     visit_tensors<pushed>(run, before, beta, sleep, sums);
                     break;
-                case Kind::other: {
-                    Index row = run.row;
-                    for (Index k = 0; k < run.count; ++k) {
-                        const Other& block = others_[run.first + k];
-                        std::uint8_t* left = sleep.sweeps > 0 ? &sleep.left[run.place + k] : nullptr;
-                        if (left != nullptr && *left > 0) {
-                            --*left;
-                        } else {
-                            const Visited visited = visit_other(
-                                block, r.data() + row, before == nullptr ? nullptr : before + row, push);
-                            sums.step += visited.step;
-                            sums.uphill += visited.uphill;
-                            ++sums.visits;
-                            if (left != nullptr && visited.step < sleep.threshold)
-                                *left = static_cast<std::uint8_t>(sleep.sweeps);
-                        }
-                        row += p_->cones[block.block].dim;
-                    }
+                case Kind::other:
+                    visit_others(run, before, push, sleep, sums);
                     break;
-                }
             }
         }
     };

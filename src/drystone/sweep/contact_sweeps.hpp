@@ -67,16 +67,29 @@ private:
         Index row;    ///< of its first impulse in r
     };
 
-    /// A block of any kind: rows on the lines of its bodies, and what an impulse does to these.
+    /// A block of any kind: rows on the lines of its bodies, and what an impulse does to these. All its numbers are in
+    /// a frame of its own: where the law has a closed form that in which `slide` has it, else that of its components.
     struct Other {
         Index block;
         Index first, last;  ///< entries
+        bool closed;
+        Slide<max_block - 1, max_block - 1>
+            slide;          ///< W in the frame, if closed; directions that are not there rest
+        BlockMatrix frame;  ///< its rows take components to the frame
         BlockMatrix W;
+        std::array<double, max_block> free;  ///< b
     };
     struct Entry {
         Index body;  ///< line
-        std::array<double, max_block * 6> rows, push;
+        /// A column for each velocity of a body of space, of one Four or two; and a line of the body for each
+        /// component.
+        std::array<double, 6 * 8> rows, push;
+
+        template <int fours>
+        void add_velocity(const double* line, Four* u) const;
+        void add_impulse(int dim, const double* change, double* line) const;
     };
+    static int fours_of(int dim) { return dim <= 4 ? 1 : 2; }
 
     /// A contact as geometry: what a kind is told from.
     struct Geometry {
@@ -167,8 +180,12 @@ private:
                    SweepSums& sums);
     template <bool pushed>
     void visit_tensors(const Run& run, double* before, double beta, Sleep& sleep, SweepSums& sums);
-    void add_velocity(const Other& block, std::array<double, max_block>& u) const;
-    Visited visit_other(const Other& block, double* x, double* before, const double* push);
+    [[nodiscard]] bool has_closed_form(Index i) const;
+    void set_frame(Other& block) const;
+    template <int fours>
+    Visited visit_other(Other& block, double* x, double* before, const double* push);
+    void visit_others(const Run& run, double* before, const double* push, Sleep& sleep, SweepSums& sums);
+    void solve_any(const Other& block, const double* u, const double* old, double* next) const;
     struct Seen;
     void see(const BallContact& c, const double* x, Seen& seen) const;
     void see(const RigidContact& c, const double* x, Seen& seen) const;
@@ -176,8 +193,8 @@ private:
     void look_at(const Contact& c, const double* x, Index place, Law law);
     template <int d>
     void look_at(const TensorBlock<d>& c, const double* x, Index place, Law law);
-    template <class Block>
-    void look_at_components(const Block& c, const double* x, Index place, Law law);
+    void look_at(const WrenchContact& c, const double* x, Index place, Law law);
+    void look_at(const Other& c, const double* x, Index place, Law law);
     void look_at_run(const Run& run, Law law);
     void raise_stake(Index at, double stake) {
         if (at > 0) stake_[at] = std::max(stake_[at], stake);

@@ -169,18 +169,7 @@ Visited TensorBlock<d>::visit(const TensorRows& rows_of, const SweepState& state
             from[k] = x[k];
         }
     }
-    bool solved = closed;
-    if (closed) {
-        // u less what the impulse itself does to it.
-        double free_normal = old[0] - u[0] * slide.inverse_w, push[n - 1];
-        for (int k = 0; k < n - 1; ++k) push[k] = u[k + 1] - slide.t[k] * old[k + 1];
-        for (int k = 0; k < 2; ++k) {
-            free_normal += slide.coupling[k] * old[k + 1];
-            push[k] -= slide.coupling[k] * u[0];
-        }
-        solved = slide.solve(free_normal, push, next[0], next + 1);
-    }
-    if (!solved) solve_any(cone, law, local, u, old, next);
+    if (!(closed && slide.solve_from(u, old, next))) solve_any(cone, law, local, u, old, next);
     Visited out;
     double change[n];
     for (int k = 0; k < n; ++k) {

@@ -40,6 +40,7 @@ World<d> box(const Vec<d>& size, double cell) {
         wall(size, k, -1);
     }
     world.sand.cell.setConstant(cell);
+    world.sand.options.particles = 2;  // enough for these, and quicker
     world.sand.material.density = 2500;
     world.sand.material.friction = 0.5;
     return world;

@@ -7,7 +7,7 @@ import pathlib
 from common import plots, set_field, table
 from laws import slope, solved, steps_of
 
-RATIOS = (0.5, 1, 2, 3.5, 6, 9)
+RATIOS = (0.5, 1, 1.5, 2, 3.5, 6)
 OUTLETS = (0.06, 0.08, 0.10, 0.12, 0.14)
 CELL = 0.01  # of the silo, m
 TAKEN_OFF = 2  # cells that the outlet is narrower by; Daviet 2016, section 7.5

@@ -140,8 +140,8 @@ TYPED_TEST(RowsOfSand, LetLooseSandComeTogetherUntilItIsDense) {
     int loose = 0, dense = 0;
     for (Index i = 0; i < grid.node_count(); ++i) {
         const double fraction = state.volume[i] / sand.cell_volume();
-        // An even strain that takes the fraction to its limit in one step.
-        const double rate = (sand.material.max_fraction / fraction - 1) / made.h;
+        // An even strain that takes the fraction to its limit in one step: the part of the space that is left empty.
+        const double rate = (1 - fraction / sand.material.max_fraction) / made.h;
         const double expected = rate <= 0 ? 0.0 : sand.length() * rate / std::sqrt(2.0 * d);
         EXPECT_NEAR(problem.w[problem.offset[i]], expected, 1e-12 * expected);
         (rate > 0 ? loose : dense) += 1;

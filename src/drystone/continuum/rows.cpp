@@ -277,7 +277,7 @@ void fill_tensors(const Sand<d>& sand, double h, int threads, SandMemory<d>& m, 
     parallel_for(threads, sites.count(), [&](Index i) {
         const double volume = sites.volume[i];
         // What is not dense yet may come together until it is; what is too dense is left as it is (eq. 38).
-        const double room = std::max(material.max_fraction * sites.space[i] / volume - 1, 0.0);
+        const double room = std::max(1 - volume / (material.max_fraction * sites.space[i]), 0.0);
         const Index block = m.first_tensor + i;
         Cone& cone = problem.cones[block];
         const double mu = std::sqrt(2.0 / d) * sites.friction[i],

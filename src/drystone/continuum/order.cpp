@@ -99,6 +99,24 @@ void recall(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, c
     }
 }
 
+namespace {
+
+/// Of the next step, from the stress and the strain rate of this one. Not inlined: a loop over sites would be cut into
+/// vectors and a rest, which round otherwise, and where the rest begins depends on the number of threads.
+template <int d>
+[[gnu::noinline]] double friction_after(const Sand<d>& sand, const Tensor<d>& stress, const double* u) {
+    const SandMaterial& material = sand.material;
+    const double pressure = pressure_of<d>(stress);
+    if (!(pressure > 0)) return material.friction;
+    double squares = 0;
+    for (int c = 1; c < tensor_size<d>; ++c) squares += u[c] * u[c];
+    // I = grain diameter times shear rate 2 |Dev D| over sqrt(p / density).
+    const double shear = 2 * std::sqrt(squares) / sand.length();
+    return material.friction_at(material.grain_diameter * shear * std::sqrt(material.density / pressure));
+}
+
+}  // namespace
+
 template <int d>
 void remember(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, const Vector& r,
               const Vector& u, const ConeProblem& problem, SandMemory<d>& m) {
@@ -123,12 +141,7 @@ void remember(const Scene<d>& scene, const Sand<d>& sand, double h, int threads,
         if (problem.pull.size() > 0) borne[0] -= problem.pull[block];
         warm.stress[k] = borne / impulse_per_stress(sand, m.sites.volume[i], h);
         if (!changes) return;
-        // I = grain diameter times shear rate 2 |Dev D| over sqrt(p / density).
-        const double shear = 2 * u.segment<tensor_size<d> - 1>(row + 1).norm() / sand.length();
-        const double pressure = pressure_of<d>(warm.stress[k]);
-        warm.friction[k] = pressure > 0 ? material.friction_at(material.grain_diameter * shear *
-                                                               std::sqrt(material.density / pressure))
-                                        : material.friction;
+        warm.friction[k] = friction_after<d>(sand, warm.stress[k], u.data() + row);
     });
     warm.touch.clear();
     for (std::size_t q = 0; q < m.touches.size(); ++q) {

@@ -9,7 +9,7 @@ import forces
 import laws
 import rolling
 import sand
-from common import plots
+from common import plots, save
 
 GRADIENTS = ["pgd", "apgd", "apgd-as", "apgd-ar", "apgd-asr"]
 LAWS = ["sbp", "sal", "ebp", "eal", "pdas"]
@@ -157,8 +157,7 @@ def draw_profiles(file, states, radius, edges):
         axis.legend(frameon=False, ncol=2)
     axes[1].set_xlabel("x")
     axes[1].set_xlim(-15, 25)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def ellipses(bench):

@@ -21,6 +21,11 @@ def plots():
     return matplotlib.pyplot
 
 
+def save(figure, file):
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+
+
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]

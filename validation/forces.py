@@ -2,7 +2,7 @@
 
 import math
 
-from common import plots, set_field, table
+from common import plots, save, set_field, table
 
 PUBLISHED = {"hooke": "1.9e-5", "hertz": "2.8e-5", "two materials": "2.3e-5"}
 
@@ -87,8 +87,7 @@ def draw_histogram(file, before, after):
     axis.set_xlabel("force over its mean")
     axis.set_ylabel("probability density")
     axis.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def section(figures):

@@ -2,7 +2,7 @@
 
 import math
 
-from common import plots, set_field, table
+from common import plots, save, set_field, table
 
 DIAMETER = 0.01
 SEEDS = (1, 2, 3)
@@ -94,8 +94,7 @@ def draw_silo(file, name, figures):
     right.set_xlabel(f"D / d - {TAKEN_OFF:g}")
     right.set_ylabel("grains per s")
     right.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def front_of(position, top):
@@ -165,8 +164,7 @@ def draw_column(file, ratios, runout, profiles):
     right.set_xlabel("aspect ratio a")
     right.set_ylabel("run-out (L - L0) / L0")
     right.legend(frameon=False, fontsize=7)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def radial_slope(x, y, top, low, high, rings, sectors=8):
@@ -239,8 +237,7 @@ def draw_angles(file, figures, what):
     axis.set_xlabel("time, s")
     axis.set_ylabel(what)
     axis.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def shear(bench):
@@ -297,8 +294,7 @@ def draw_shear(file, figures):
     right.semilogx(INERTIAL, [p["fraction"] for p in points], "o", color="#a02020", ms=4)
     right.set_xlabel("inertial number I")
     right.set_ylabel("packing fraction")
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def section(figures):

@@ -3,7 +3,7 @@
 import csv
 import math
 
-from common import plots, set_field, table
+from common import plots, save, set_field, table
 
 LOADS = (100, 250, 490, 1000)
 ZETAS = (0, 0.0025, 0.005, 0.01)
@@ -161,8 +161,7 @@ def draw_gravel(file, figures, kind):
     axis.set_ylabel("angle of repose, degrees")
     axis.set_ylim(bottom=0)
     axis.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def draw(figures, pictures):

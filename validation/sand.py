@@ -4,7 +4,7 @@ import csv
 import math
 import pathlib
 
-from common import plots, set_field, table
+from common import plots, save, set_field, table
 from laws import slope, solved, steps_of
 
 RATIOS = (0.5, 1, 1.5, 2, 3.5, 6)
@@ -74,8 +74,7 @@ def draw_columns(file, figures, profiles):
     right.set_xlabel("aspect ratio a")
     right.set_ylabel("run-out (L - L0) / L0")
     right.legend(frameon=False)
-    shown.tight_layout()
-    shown.savefig(file, metadata={"Date": None})
+    save(shown, file)
 
 
 def cylinder(bench):

@@ -5,6 +5,7 @@
 #include "collide/random_scene.hpp"
 #include "drystone/base/error.hpp"
 #include "drystone/collide/narrow.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,8 +43,7 @@ std::vector<double> some_reach(const Scene<d>& scene, int step, double unit = 0.
 
 template <class D>
 class Detect : public ::testing::Test {};
-using Dimensions = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
-TYPED_TEST_SUITE(Detect, Dimensions);
+TYPED_TEST_SUITE(Detect, testing::PlaneAndSpace);
 
 TYPED_TEST(Detect, ReuseGivesTheSameContactsAsAFreshSearch) {
     constexpr int d = TypeParam::value;

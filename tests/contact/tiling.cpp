@@ -4,6 +4,7 @@
 #include "collide/random_scene.hpp"
 #include "drystone/collide/detect.hpp"
 #include "drystone/contact/assemble.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -67,8 +68,7 @@ void expect_no_conflict(const Tiled<d>& x) {
 
 template <class D>
 class TilingByCells : public ::testing::Test {};
-using Dimensions = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
-TYPED_TEST_SUITE(TilingByCells, Dimensions);
+TYPED_TEST_SUITE(TilingByCells, testing::PlaneAndSpace);
 
 TYPED_TEST(TilingByCells, TilesOfAColourShareNoFreeBody) {
     constexpr int d = TypeParam::value;

@@ -2,6 +2,7 @@
 #include "drystone/continuum/fill.hpp"
 
 #include "continuum/random_sand.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +11,7 @@ namespace {
 
 template <class T>
 class FilledSand : public ::testing::Test {};
-using Dimensions = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(FilledSand, Dimensions);
+TYPED_TEST_SUITE(FilledSand, testing::PlaneAndSpace);
 
 TYPED_TEST(FilledSand, FillsARegionToItsFraction) {
     constexpr int d = TypeParam::value;

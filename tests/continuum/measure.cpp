@@ -3,6 +3,7 @@
 
 #include "continuum/random_sand.hpp"
 #include "drystone/continuum/fill.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +12,7 @@ namespace {
 
 template <class T>
 class MeasuredSand : public ::testing::Test {};
-using Dimensions = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(MeasuredSand, Dimensions);
+TYPED_TEST_SUITE(MeasuredSand, testing::PlaneAndSpace);
 
 TYPED_TEST(MeasuredSand, ABlockIsAsLongAndHighAsItIs) {
     constexpr int d = TypeParam::value;

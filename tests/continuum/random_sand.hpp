@@ -5,12 +5,6 @@
 
 namespace drystone::testing {
 
-/// For tests that are the same in the plane and in space.
-template <int d>
-struct Space {
-    static constexpr int value = d;
-};
-
 template <int d>
 Sand<d> random_sand(int particles, unsigned seed = 1);
 

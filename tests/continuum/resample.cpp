@@ -4,6 +4,7 @@
 #include "continuum/random_sand.hpp"
 #include "drystone/continuum/fill.hpp"
 #include "drystone/continuum/transfer.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,7 @@ using testing::random_sand;
 
 template <class T>
 class Resampled : public ::testing::Test {};
-using Dimensions = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(Resampled, Dimensions);
+TYPED_TEST_SUITE(Resampled, testing::PlaneAndSpace);
 
 template <int d>
 void resample_all(Sand<d>& sand, int threads = 1) {

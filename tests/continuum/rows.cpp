@@ -4,6 +4,7 @@
 #include "continuum/random_sand.hpp"
 #include "drystone/cone/delassus.hpp"
 #include "drystone/continuum/sites.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,7 @@ using testing::random_sand;
 
 template <class T>
 class RowsOfSand : public ::testing::Test {};
-using Dimensions = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(RowsOfSand, Dimensions);
+TYPED_TEST_SUITE(RowsOfSand, testing::PlaneAndSpace);
 
 /// A problem of sand alone.
 template <int d>

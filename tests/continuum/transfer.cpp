@@ -2,6 +2,7 @@
 #include "drystone/continuum/transfer.hpp"
 
 #include "continuum/random_sand.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,7 @@ using testing::random_sand;
 
 template <class T>
 class GridOfSand : public ::testing::Test {};
-using PlaneAndSpace = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(GridOfSand, PlaneAndSpace);
+TYPED_TEST_SUITE(GridOfSand, testing::PlaneAndSpace);
 
 TYPED_TEST(GridOfSand, EachParticleIsInItsCellAndBlocksAreSorted) {
     constexpr int d = TypeParam::value;

@@ -5,6 +5,7 @@
 #include "drystone/continuum/fill.hpp"
 #include "drystone/continuum/rows.hpp"
 #include "drystone/continuum/sites.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,7 @@ namespace {
 
 template <class T>
 class Viscosity : public ::testing::Test {};
-using Dimensions = ::testing::Types<testing::Space<2>, testing::Space<3>>;
-TYPED_TEST_SUITE(Viscosity, Dimensions);
+TYPED_TEST_SUITE(Viscosity, testing::PlaneAndSpace);
 
 template <int d>
 void prepare(const Sand<d>& sand, SandMemory<d>& m) {

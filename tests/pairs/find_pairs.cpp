@@ -3,6 +3,7 @@
 
 #include "collide/random_scene.hpp"
 #include "drystone/base/error.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,8 +94,7 @@ void expect_as_brute_force(const Scene<d>& scene, double factor = 0.05) {
 
 template <class D>
 class FindPairs : public ::testing::Test {};
-using Dimensions = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
-TYPED_TEST_SUITE(FindPairs, Dimensions);
+TYPED_TEST_SUITE(FindPairs, testing::PlaneAndSpace);
 
 TYPED_TEST(FindPairs, EqualsBruteForceForAllSizesAndPeriods) {
     constexpr int d = TypeParam::value;

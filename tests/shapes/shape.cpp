@@ -1,6 +1,8 @@
 // Support maps, bounds, radii and inside functions against samples of the surface.
 #include "drystone/shapes/shape.hpp"
 
+#include "support/plane_and_space.hpp"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -89,8 +91,7 @@ std::vector<Vec<d>> dense_surface(const Shape<d>& shape) {
 
 template <class D>
 class ShapeOf : public ::testing::Test {};
-using Dimensions = ::testing::Types<std::integral_constant<int, 2>, std::integral_constant<int, 3>>;
-TYPED_TEST_SUITE(ShapeOf, Dimensions);
+TYPED_TEST_SUITE(ShapeOf, drystone::testing::PlaneAndSpace);
 
 TYPED_TEST(ShapeOf, support_is_on_the_surface_and_beyond_every_sample) {
     constexpr int d = TypeParam::value;

@@ -3,6 +3,7 @@
 #include "drystone/cone/judge.hpp"
 #include "drystone/solve/gauss_seidel.hpp"
 #include "drystone/solve/projected_gradient.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +14,7 @@ namespace {
 
 template <class T>
 class Tensors : public ::testing::Test {};
-template <int d>
-struct Space {
-    static constexpr int value = d;
-};
-using Spaces = ::testing::Types<Space<2>, Space<3>>;
-TYPED_TEST_SUITE(Tensors, Spaces);
+TYPED_TEST_SUITE(Tensors, testing::PlaneAndSpace);
 
 TYPED_TEST(Tensors, AreVectorsWithTheirScalarProduct) {
     constexpr int d = TypeParam::value;

@@ -3,6 +3,8 @@
 #include "drystone/continuum/rows.hpp"
 #include "drystone/continuum/sites.hpp"
 #include "drystone/run/simulate.hpp"
+#include "grains/sample_scenes.hpp"
+#include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,34 +13,16 @@ namespace {
 
 constexpr double g = 9.81;
 
-/// A box that is open at the top, from 0 to `size` across.
+/// A box that is open at the top, from 0 to `width` across.
 template <int d>
-World<d> box(const Vec<d>& size, double cell) {
+World<d> box(double width, double cell) {
     World<d> world;
     Scene<d>& scene = world.scene;
     scene.gravity[d - 1] = -g;
     PairLaw law;
     law.friction = 0.5;
     scene.materials.add({"sand", 2500}, law);
-    const Index plane = scene.add_shape(HalfSpace<d>{});
-    const auto wall = [&](const Vec<d>& at, int axis, double sign) {
-        BodyPlan<d> plan;
-        plan.shape = plane;
-        plan.motion = Motion::held;
-        plan.pose.position = at;
-        const Vec<d> normal = sign * Vec<d>::Unit(axis);
-        if constexpr (d == 2) {
-            plan.pose.rotation.angle = std::atan2(normal[1], normal[0]) - 0.5 * std::numbers::pi;
-        } else {
-            plan.pose.rotation.q = Eigen::Quaterniond::FromTwoVectors(Eigen::Vector3d::UnitZ(), normal);
-        }
-        scene.add_body(plan);
-    };
-    wall(Vec<d>::Zero(), d - 1, 1);
-    for (int k = 0; k < d - 1; ++k) {
-        wall(Vec<d>::Zero(), k, 1);
-        wall(size, k, -1);
-    }
+    sample::add_box(scene, width);
     world.sand.cell.setConstant(cell);
     world.sand.options.particles = 2;  // enough for these, and quicker
     world.sand.material.density = 2500;
@@ -51,6 +35,16 @@ void fill_up_to(World<d>& world, const Vec<d>& lower, const Vec<d>& upper) {
     SandFill<d> plan;
     plan.region = BoxRegion<d>{lower, upper};
     fill(plan, world.sand);
+}
+
+/// A ball of a radius above the middle of what fills the corner up to `upper`, its centre at `height`.
+template <int d>
+void add_ball(World<d>& world, const Vec<d>& upper, double radius, double height) {
+    BodyPlan<d> ball;
+    ball.shape = world.scene.add_shape(Ball<d>{radius});
+    ball.pose.position = 0.5 * upper;
+    ball.pose.position[d - 1] = height;
+    world.scene.add_body(ball);
 }
 
 StepOptions options_of(double h, double tolerance) {
@@ -69,12 +63,7 @@ double fastest(const Sand<d>& sand) {
 
 template <class T>
 class SandInAWorld : public ::testing::Test {};
-template <int d>
-struct Dimension {
-    static constexpr int value = d;
-};
-using BothDimensions = ::testing::Types<Dimension<2>, Dimension<3>>;
-TYPED_TEST_SUITE(SandInAWorld, BothDimensions);
+TYPED_TEST_SUITE(SandInAWorld, testing::PlaneAndSpace);
 
 /// Without friction the stress of the grains is density times g times depth, in all directions. With friction it is not
 /// unique, but what rests, rests.
@@ -84,7 +73,7 @@ TYPED_TEST(SandInAWorld, AtRestBearsItsWeight) {
     for (int run = 0; run < 6; ++run) {
         const double friction = run < 3 ? 0.0 : 0.5;
         Vec<d> size = Vec<d>::Constant(4 * cell);
-        World<d> world = box<d>(size, cell);
+        World<d> world = box<d>(size[0], cell);
         const StressSpace space =
             std::array{StressSpace::nodes, StressSpace::cells, StressSpace::particles}[run % 3];
         world.sand.options.stress = space;
@@ -136,7 +125,7 @@ TYPED_TEST(SandInAWorld, AtRestBearsItsWeight) {
 
 TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {
     constexpr int d = TypeParam::value;
-    World<d> world = box<d>(Vec<d>::Ones(), 0.05);
+    World<d> world = box<d>(1, 0.05);
     Vec<d> lower = Vec<d>::Constant(0.4), upper = Vec<d>::Constant(0.6);
     fill_up_to<d>(world, lower, upper);
     Vec<d> v0 = Vec<d>::Zero();
@@ -154,7 +143,7 @@ TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {
 TYPED_TEST(SandInAWorld, CollapsesWithAnEnergyThatBalancesAndNeverGrows) {
     constexpr int d = TypeParam::value;
     for (const bool sticky : {false, true}) {
-        World<d> world = box<d>(Vec<d>::Constant(1), 0.05);
+        World<d> world = box<d>(1, 0.05);
         Vec<d> upper = Vec<d>::Constant(0.2);
         upper[d - 1] = 0.4;
         if (sticky) {
@@ -163,11 +152,7 @@ TYPED_TEST(SandInAWorld, CollapsesWithAnEnergyThatBalancesAndNeverGrows) {
             world.sand.material.cohesion_decay = 1;
         }
         fill_up_to<d>(world, Vec<d>::Zero(), upper);
-        BodyPlan<d> ball;
-        ball.shape = world.scene.add_shape(Ball<d>{0.08});
-        ball.pose.position = 0.5 * upper;
-        ball.pose.position[d - 1] = 0.55;
-        world.scene.add_body(ball);
+        add_ball(world, upper, 0.08, 0.55);
         WorldMemory<d> memory;
         RunProgress progress;
         RunOptions options;
@@ -190,7 +175,7 @@ TYPED_TEST(SandInAWorld, CollapsesWithAnEnergyThatBalancesAndNeverGrows) {
 /// A sink takes what falls into it, and the balance knows; when all is gone, steps go on.
 TYPED_TEST(SandInAWorld, RunsOutThroughASink) {
     constexpr int d = TypeParam::value;
-    World<d> world = box<d>(Vec<d>::Constant(1), 0.05);
+    World<d> world = box<d>(1, 0.05);
     fill_up_to<d>(world, Vec<d>::Constant(0.4), Vec<d>::Constant(0.6));
     Vec<d> upper = Vec<d>::Ones();
     upper[d - 1] = 0.2;
@@ -212,7 +197,7 @@ TYPED_TEST(SandInAWorld, RunsOutThroughASink) {
 /// Sand and a ball at rest in empty space that stir each other: momentum is kept to rounding.
 TYPED_TEST(SandInAWorld, AndABodyKeepTheirMomentum) {
     constexpr int d = TypeParam::value;
-    World<d> world = box<d>(Vec<d>::Constant(10), 0.05);
+    World<d> world = box<d>(10, 0.05);
     world.scene.gravity.setZero();
     for (Vec<d>& x : world.scene.bodies.position) x.array() -= 5;  // walls are far
     for (Index i = 0; i < world.scene.bodies.count(); ++i) world.scene.bodies.position[i][d - 1] -= 5;
@@ -240,15 +225,11 @@ TYPED_TEST(SandInAWorld, AndABodyKeepTheirMomentum) {
 TYPED_TEST(SandInAWorld, IsTheSameBitsOnAnyThreads) {
     constexpr int d = TypeParam::value;
     const auto run = [&](int threads) {
-        World<d> world = box<d>(Vec<d>::Constant(1), 0.04);
+        World<d> world = box<d>(1, 0.04);
         world.sand.material.friction_fast = 0.8;
         Vec<d> upper = Vec<d>::Constant(0.3);
         fill_up_to<d>(world, Vec<d>::Zero(), upper);
-        BodyPlan<d> ball;
-        ball.shape = world.scene.add_shape(Ball<d>{0.07});
-        ball.pose.position = 0.5 * upper;
-        ball.pose.position[d - 1] = 0.38;
-        world.scene.add_body(ball);
+        add_ball(world, upper, 0.07, 0.38);
         WorldMemory<d> memory;
         StepOptions options = options_of(2e-3, 1e-3);
         options.solve.threads = threads;
@@ -269,7 +250,7 @@ TYPED_TEST(SandInAWorld, IsTheSameBitsOnAnyThreads) {
 TEST(SandAndABall, SinksByItsWeight) {
     std::array<double, 2> depth{};
     for (int k = 0; k < 2; ++k) {
-        World<3> world = box<3>(Vec<3>::Constant(0.4), 0.04);
+        World<3> world = box<3>(0.4, 0.04);
         fill_up_to<3>(world, Vec<3>::Zero(), {0.4, 0.4, 0.2});
         world.scene.materials.add({"ball", k == 0 ? 200.0 : 20000.0}, PairLaw{});
         BodyPlan<3> ball;

@@ -146,7 +146,7 @@ bool Slide<D, Coupled>::slide_level(double free_normal, const Parts& bt, double&
         const double rise = (mu * coupled(slope) + radius * sum(x, slope) / (q * q)) / q;
         double by = -phi / rise;
         if (std::abs(phi) <= linear || k == most_steps) {
-            if (!(std::abs(by) < linear * (alpha + 1) * 1e3)) by = 0;
+            if (!(std::abs(by) < linear * (alpha + t[D - 1]) * 1e3)) by = 0;
             alpha = std::max(alpha + by, 0.0);
             x.lane -= by * slope.lane;
             x.last -= by * slope.last;

@@ -246,6 +246,25 @@ TEST(Judge, NoBodyHidesFromItBehindOthers) {
     EXPECT_GE(judged(falling(many), impulses).value, 0.05);
 }
 
+TEST(Judge, WhatFallsWithoutAnyBlockHavingToStopItHasAVelocityAtStake) {
+    // A billionth of a velocity is all that the blocks have to stop: nothing done about it is all wrong, unless what
+    // the bodies do besides is known.
+    ConeProblem p = falling({{1.0, 1e-9}, {1.0, 1e-9}});
+    const Vector nothing = Vector::Zero(2);
+    EXPECT_DOUBLE_EQ(judged(p, nothing).law.worst, 1);
+    p.only().at_stake = 0.01;
+    EXPECT_NEAR(judged(p, nothing).law.worst, 1e-7, 1e-12);
+    EXPECT_NEAR(judged(p, nothing).law.local, 1e-7, 1e-12);
+    EXPECT_DOUBLE_EQ(judged(p, nothing).law.velocity, 1e-9);
+    // Less than what there is changes nothing.
+    p.only().at_stake = 1e-10;
+    EXPECT_DOUBLE_EQ(judged(p, nothing).law.worst, 1);
+    for (const double wrong : {-1.0, HUGE_VAL, std::nan("")}) {
+        p.only().at_stake = wrong;
+        EXPECT_EQ(find_faults(p).size(), 1U) << wrong;
+    }
+}
+
 TEST(Judge, PullsOfCohesionAreNotAtStake) {
     // As many times its weight as one likes: glue does not change by how much a fall is wrong.
     for (const double glue : {0.0, 1.0, 1e3, 1e9}) {

@@ -36,7 +36,7 @@ struct Made {
         m.space.assign(m.grid.nodes.size(), whole);
         find_sites(sand, 1, m);
         fill_gradients(sand, 1, m);
-        add_nodes(sand, 1, m, problem);
+        add_nodes(sand, 0, 1, m, problem);
         for (Index i = 0; i < m.sites.count(); ++i) {
             problem.cones.push_back(Cone::second_order(tensor_size<d>, 0));
             problem.offset.push_back(problem.offset.back() + tensor_size<d>);

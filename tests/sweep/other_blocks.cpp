@@ -186,8 +186,7 @@ TEST(ConnectedBlocks, AreSweptAsByTheGeneralKernel) {
     }
 }
 
-TEST(ConnectedBlocks, AreLookedAtAsByTheReferee) {
-    const ConeProblem p = connected_blocks(many_cones(), 1);
+void expect_looks_of_the_referee(const ConeProblem& p) {
     const Delassus W(p);
     for (const Law law : {Law::coulomb, Law::associated}) {
         for (const int sweeps : {0, 1, 20}) {
@@ -206,6 +205,13 @@ TEST(ConnectedBlocks, AreLookedAtAsByTheReferee) {
             EXPECT_LT((stored - r).norm(), 1e-15 * r.norm() + 1e-300);
         }
     }
+}
+
+TEST(ConnectedBlocks, AreLookedAtAsByTheReferee) {
+    ConeProblem p = connected_blocks(many_cones(), 1);
+    expect_looks_of_the_referee(p);
+    for (Species& s : p.species) s.at_stake = 10;
+    expect_looks_of_the_referee(p);
 }
 
 // Whatever the masses.

@@ -190,7 +190,8 @@ void find_stakes_of_bodies(const Delassus& W, const Vector& r, const Vector* v, 
         Small change{};
         for (int c = 0; c < m; ++c)
             change[c] = known ? (*v)[first + c] - W.v_free()[first + c] : room.change[first + c];
-        double stake = 0;
+        const double least = p.species[p.member(j).species].at_stake;
+        double stake = least * least;
         W.for_each_rows_of(j, [&](Index i, auto&& rows) {
             Small u{};
             rows(change.data(), u.data());
@@ -220,6 +221,8 @@ Worst worst_of(const Delassus& W, const Vector& r, const Vector* v, LawRoom& roo
     if (W.whitened()) {
         find_stakes_of_bodies(W, r, v, room);
         for (const double x : room.body) largest = std::max(largest, x);
+    } else {
+        for (const Species& s : p.species) largest = std::max(largest, s.at_stake * s.at_stake);
     }
     largest = W.largest(largest);
     auto all = parallel_merge<SumsAndMaxima<2, 2>>(W.threads(), p.blocks(), [&](Index i, auto& part) {

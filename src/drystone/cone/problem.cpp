@@ -461,6 +461,9 @@ std::vector<std::string> find_faults(const ConeProblem& p, std::span<const std::
                       "cone of block " + std::to_string(i) + ": dilatancy " + std::to_string(cone.dilatancy) +
                           " is not from 0 to 1");
     }
+    for (const Species& s : p.species)
+        faults.expect(s.at_stake >= 0 && s.at_stake <= most,
+                      "velocity at stake at bodies: negative, not finite or above 1e100");
     check_mass(p, faults);
     const bool rows_fit = check_contacts(p, faults) && check_tensors(p, faults);
     if (sizes && in_range && rows_fit) {

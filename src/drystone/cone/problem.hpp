@@ -72,6 +72,9 @@ struct Species {
     int dim = 6;
     Index count = 0;  ///< of bodies
     Mass mass;
+    /// m/s: so much is at stake at each of them, if not more (docs/theory.md, eq. 12a). For what falls without any
+    /// block having to stop it.
+    double at_stake = 0;
 
     [[nodiscard]] Index velocities() const { return count * dim; }
     /// True if no body's impulse moves another.

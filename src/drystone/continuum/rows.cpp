@@ -247,7 +247,7 @@ void fill_gradients(const Sand<d>& sand, int threads, SandMemory<d>& m) {
 }
 
 template <int d>
-void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem) {
+void add_nodes(const Sand<d>& sand, double fall, int threads, SandMemory<d>& m, ConeProblem& problem) {
     const Index nodes = m.grid.node_count();
     const Index first = problem.dofs();
     m.first_body = problem.bodies();
@@ -259,7 +259,7 @@ void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& 
         mass.mass[j] = 1 / own;
         problem.f.segment<d>(first + static_cast<Eigen::Index>(j) * d) = own * m.state.velocity[j];
     });
-    problem.species.push_back({d, nodes, std::move(mass)});
+    problem.species.push_back({d, nodes, std::move(mass), fall});
 }
 
 template <int d>
@@ -330,7 +330,7 @@ void fill_touches(const Scene<d>& scene, const Sand<d>& sand, double h, std::spa
 }
 
 #define DRYSTONE_ROWS(d)                                                                             \
-    template void add_nodes(const Sand<d>&, int, SandMemory<d>&, ConeProblem&);                      \
+    template void add_nodes(const Sand<d>&, double, int, SandMemory<d>&, ConeProblem&);              \
     template void fill_gradients(const Sand<d>&, int, SandMemory<d>&);                               \
     template void fill_tensors(const Sand<d>&, double, int, SandMemory<d>&, ConeProblem&);           \
     template void fill_touches(const Scene<d>&, const Sand<d>&, double, std::span<const Index>, int, \

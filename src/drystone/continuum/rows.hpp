@@ -17,9 +17,10 @@ template <int d>
 void fill_gradients(const Sand<d>& sand, int threads, SandMemory<d>& m);
 
 /// Appends the nodes to the bodies of the problem, m.first_body from now on: mass, and f of their velocities without
-/// stresses.
+/// stresses. `fall`: the velocity that a step of gravity makes, which is at stake in sand that falls, too
+/// (docs/theory.md, eq. 12a).
 template <int d>
-void add_nodes(const Sand<d>& sand, int threads, SandMemory<d>& m, ConeProblem& problem);
+void add_nodes(const Sand<d>& sand, double fall, int threads, SandMemory<d>& m, ConeProblem& problem);
 
 /// Fills the blocks of stresses: tensors, cones, w, what the guarded law asks for, and what cohesion does to f.
 /// The blocks from m.first_tensor on are opened (open_blocks), those of contacts are complete. The rows of

@@ -166,19 +166,18 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
     // The first weight of a cycle is 0: what was before it does not matter.
     ScratchVector previous_r(W.rooms(), kernel.r), previous_z(W.rooms(), kernel.z);
     for (int k = 0, since_look = 0;;) {
-        cycle.begin();
-        for (;;) {
-            const SweepSums sums = sweeper(cycle.tests_uphill() ? &previous_r : nullptr);
-            ++k;
-            ++since_look;
-            const auto beta = cycle.after(sums);
-            if (!beta) break;
-            sweeper.push(*beta, previous_r, previous_z);
-        }
-        if (since_look >= options.check_every) {
+        const SweepSums sums = sweeper(cycle.tests_uphill() ? &previous_r : nullptr);
+        ++k;
+        const auto beta = cycle.after(sums);
+        if (++since_look >= options.check_every) {
             since_look = 0;
             if (look(k)) return;
             look.refresh();
+        }
+        if (beta) {
+            sweeper.push(*beta, previous_r, previous_z);
+        } else {
+            cycle.begin();
         }
     }
 }

@@ -199,7 +199,8 @@ LawResidual ContactSweeps::measure(Law law) {
     const Delassus& W = *W_;
     const Tiling& t = *tiling_;
     const int threads = W.threads();
-    stake_.assign(static_cast<std::size_t>(p_->bodies()) + 1, 0.0);
+    stake_.assign(1, 0.0);
+    for (const Species& s : p_->species) stake_.insert(stake_.end(), s.count, s.at_stake * s.at_stake);
     partial_looks_.assign(static_cast<std::size_t>(t.tiles()), {});
     in_colours(t, threads, nullptr, nullptr, 0, [&](Index tile) {
         LookSums sums;

@@ -28,7 +28,7 @@ void add_sand(const Scene<d>& scene, const SandPart<d>& sand, double h, int thre
     ConeProblem& problem = assembled.problem;
     m.first_touch = assembled.contacts;
     m.first_tensor = m.first_touch + static_cast<Index>(m.touches.size());
-    add_nodes(*sand.sand, threads, m, problem);
+    add_nodes(*sand.sand, h * scene.gravity.norm(), threads, m, problem);
     fill_touches(scene, *sand.sand, h, assembled.place, threads, m, problem);
     fill_tensors(*sand.sand, h, threads, m, problem);
 }

@@ -19,7 +19,9 @@ Sand<d> random_sand(int particles, unsigned seed) {
     for (int i = 0; i < particles; ++i) {
         p.id.push_back(p.next_id++);
         p.volume.push_back(1e-4 * (1 + std::abs(normal(engine))));
-        p.position.push_back((3 * vector()).cwiseProduct(sand.cell));
+        // Not near the faces of cells, where particles may count to the cell beyond (sliver).
+        const Vec<d> x = 3 * vector(), cell = x.array().floor();
+        p.position.push_back((cell + Vec<d>::Constant(0.1) + 0.8 * (x - cell)).cwiseProduct(sand.cell));
         p.velocity.push_back(vector());
         Mat<d> C;
         for (int k = 0; k < d; ++k) C.col(k) = vector();

@@ -1,4 +1,4 @@
-// Sand for tests: particles at random in a few cells on both sides of 0.
+// Sand for tests: particles at random in a few cells on both sides of 0, none in a sliver of one.
 #pragma once
 
 #include "drystone/continuum/sand.hpp"

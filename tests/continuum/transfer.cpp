@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -208,6 +210,108 @@ TYPED_TEST(GridOfSand, IsTheSameOnAnyThreadsAndInAnyOrderInMemory) {
     to_grid(mixed, 2, other, shuffled);
     EXPECT_EQ(shuffled.volume, state.volume);
     EXPECT_EQ(shuffled.velocity, state.velocity);
+}
+
+/// A cell that is full, and others beside it with one particle each, so far beyond its face along the first directions.
+template <int d>
+Sand<d> with_slivers(std::initializer_list<std::vector<double>> beyond) {
+    Sand<d> sand;
+    sand.cell.setConstant(0.5);
+    Particles<d>& p = sand.particles;
+    const auto add = [&](const Vec<d>& x) {
+        p.id.push_back(p.next_id++);
+        p.volume.push_back(0.01);
+        p.position.push_back(x.cwiseProduct(sand.cell));
+        p.velocity.emplace_back(Vec<d>::Unit(0) * static_cast<double>(p.next_id));
+        p.gradient.emplace_back(Mat<d>::Random());
+        p.frame.emplace_back(Mat<d>::Identity());
+    };
+    for (int c = 0; c < corners<d>; ++c) {
+        Vec<d> x;
+        for (int k = 0; k < d; ++k) x[k] = (c >> k & 1) != 0 ? 0.75 : 0.25;
+        add(x);
+    }
+    for (const std::vector<double>& by : beyond) {
+        Vec<d> x = Vec<d>::Constant(0.5);
+        for (std::size_t k = 0; k < by.size(); ++k) x[static_cast<Eigen::Index>(k)] = by[k];
+        add(x);
+    }
+    return sand;
+}
+
+TYPED_TEST(GridOfSand, AParticleInASliverOfAnEmptyCellCountsToTheNext) {
+    constexpr int d = TypeParam::value;
+    // Below, above, over an edge.
+    const Sand<d> sand = with_slivers<d>({{-1e-7}, {1.03}, {-0.01, 1.04}});
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    ASSERT_EQ(grid.cell_count(), 1);
+    EXPECT_EQ(grid.node_count(), corners<d>);
+    EXPECT_EQ(grid.order.size(), sand.particles.id.size());
+    EXPECT_TRUE(std::is_sorted(grid.order.begin(), grid.order.end()));
+    double volume = 0;
+    Vec<d> momentum = Vec<d>::Zero();
+    for (Index j = 0; j < grid.node_count(); ++j) {
+        volume += state.volume[j];
+        momentum += state.volume[j] * state.velocity[j];
+    }
+    for (Index i = 0; i < sand.particles.count(); ++i) {
+        volume -= sand.particles.volume[i];
+        momentum -= sand.particles.volume[i] * sand.particles.velocity[i];
+    }
+    EXPECT_NEAR(volume, 0, 1e-16);
+    EXPECT_LT(momentum.norm(), 1e-15);
+    // It moves on from where it is, with the velocity at the face.
+    Sand<d> moved = sand;
+    std::vector<Vec<d>> velocity(grid.nodes.size());
+    for (std::size_t j = 0; j < velocity.size(); ++j) velocity[j] = grid.node_position(static_cast<Index>(j));
+    from_grid(grid, velocity, velocity, 1e-3, 1, moved);
+    const Index above = corners<d> + 1;
+    EXPECT_NEAR(moved.particles.velocity[above][0], 0.5, 1e-15);
+    EXPECT_NEAR(moved.particles.position[above][0], 1.03 * 0.5 + 1e-3 * 0.5, 1e-6);
+}
+
+TYPED_TEST(GridOfSand, ASliverIsThinAndHasACellBesideIt) {
+    constexpr int d = TypeParam::value;
+    Grid<d> grid;
+    GridState<d> state;
+    // Farther than a sliver, and with another that is deeper in the cell.
+    to_grid(with_slivers<d>({{-0.06}}), 1, grid, state);
+    EXPECT_EQ(grid.cell_count(), 2);
+    to_grid(with_slivers<d>({{-0.01}, {-0.5}}), 1, grid, state);
+    EXPECT_EQ(grid.cell_count(), 2);
+    // By itself, and two slivers beside each other.
+    to_grid(with_slivers<d>({{-1.01}}), 1, grid, state);
+    EXPECT_EQ(grid.cell_count(), 2);
+    to_grid(with_slivers<d>({{-1.01}, {-2.01}}), 1, grid, state);
+    EXPECT_EQ(grid.cell_count(), 3);
+}
+
+TYPED_TEST(GridOfSand, SliversAreTheSameOnAnyThreads) {
+    constexpr int d = TypeParam::value;
+    Sand<d> sand = random_sand<d>(1000, 8);
+    std::mt19937 engine(9);
+    std::uniform_real_distribution<double> thin(-0.05, 0.05);
+    for (Vec<d>& x : sand.particles.position)
+        for (int k = 0; k < d; ++k)
+            if (engine() % 3 == 0) x[k] = (std::round(x[k] / sand.cell[k]) + thin(engine)) * sand.cell[k];
+    Grid<d> grid, other;
+    GridState<d> state, shared;
+    to_grid(sand, 1, grid, state);
+    std::vector<int> seen(sand.particles.id.size(), 0);
+    for (const Index i : grid.order) ++seen[i];
+    for (const int times : seen) EXPECT_EQ(times, 1);
+    for (Index c = 0; c < grid.cell_count(); ++c) {
+        EXPECT_EQ(grid.blocks[grid.cells[c].block].cell[grid.cells[c].local], c);
+        for (const Index node : grid.corners_of(c)) EXPECT_GE(node, 0);
+    }
+    for (const int threads : {2, 7}) {
+        to_grid(sand, threads, other, shared);
+        EXPECT_EQ(shared.volume, state.volume);
+        EXPECT_EQ(shared.velocity, state.velocity);
+        EXPECT_EQ(other.order, grid.order);
+    }
 }
 
 TYPED_TEST(GridOfSand, RefusesAParticleThatIsNowhere) {

@@ -3,7 +3,9 @@
 #include "drystone/base/error.hpp"
 #include "drystone/base/parallel.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 namespace drystone {
 
@@ -51,6 +53,89 @@ void by_shares(int threads, Index n, F&& f) {
     parallel_for(threads, threads, [&](Index s) {
         f(s, static_cast<Index>(all * s / threads), static_cast<Index>(all * (s + 1) / threads));
     });
+}
+
+/// A step to a cell beside.
+template <int d>
+using Beside = std::array<std::int8_t, d>;
+
+/// To the faces that all of a cell's particles lie at: -1 or 1 by direction, 0 where they lie at none.
+template <int d>
+Beside<d> faces_of(const Sand<d>& sand, const Grid<d>& grid, Index cell) {
+    const Vec<d> origin = grid.cell_origin(cell);
+    Vec<d> least = Vec<d>::Ones(), most = Vec<d>::Zero();
+    for (Index q = grid.cell_start[cell]; q < grid.cell_start[cell + 1]; ++q) {
+        const Vec<d> x = grid.place_in(origin, sand.particles.position[grid.order[q]]);
+        least = least.cwiseMin(x);
+        most = most.cwiseMax(x);
+    }
+    Beside<d> by{};
+    for (int k = 0; k < d; ++k) by[k] = most[k] <= sliver ? -1 : least[k] >= 1 - sliver ? 1 : 0;
+    return by;
+}
+
+/// The cell that one whose particles lie at faces is joined to: the first beside it of which that is not so, across a
+/// face before across an edge; -1: it stays.
+template <int d>
+Index cell_to_join(const Grid<d>& grid, const std::vector<Beside<d>>& at_face, Index cell) {
+    const Beside<d>& by = at_face[cell];
+    for (int directions = 1; directions <= d; ++directions) {
+        for (int c = 1; c < corners<d>; ++c) {
+            if (std::popcount(static_cast<unsigned>(c)) != directions) continue;
+            std::array<int, d> step{};
+            bool moves = true;
+            for (int k = 0; k < d; ++k) {
+                if ((c >> k & 1) == 0) continue;
+                step[k] = by[k];
+                moves &= by[k] != 0;
+            }
+            if (!moves) continue;
+            const Index to = grid.cell_beside(grid.cells[cell], step);
+            if (to >= 0 && at_face[to] == Beside<d>{}) return to;
+        }
+    }
+    return -1;
+}
+
+/// Nodes beyond a sliver would be light by as much as it is thin, and sweeps move what bears on such a node as slowly
+/// (docs/theory.md, section 17).
+template <int d>
+void join_slivers(const Sand<d>& sand, int threads, Grid<d>& grid) {
+    const Index cells = grid.cell_count();
+    std::vector<Beside<d>> at_face(grid.cells.size());
+    std::vector<Index> to(grid.cells.size());
+    parallel_for_uneven(threads, cells, 64, [&](Index c) { at_face[c] = faces_of(sand, grid, c); });
+    parallel_for(threads, cells, [&](Index c) {
+        to[c] = at_face[c] == Beside<d>{} ? -1 : cell_to_join<d>(grid, at_face, c);
+    });
+    std::vector<std::pair<Index, Index>> joined;  // to which cell, and which
+    for (Index c = 0; c < cells; ++c)
+        if (to[c] >= 0) joined.emplace_back(to[c], c);
+    if (joined.empty()) return;
+    std::sort(joined.begin(), joined.end());
+    const std::vector<Index> order = std::exchange(grid.order, {}),
+                             start = std::exchange(grid.cell_start, {0});
+    const std::vector<typename Grid<d>::Place> places = std::exchange(grid.cells, {});
+    grid.order.reserve(order.size());
+    auto next = joined.begin();
+    for (Index c = 0; c < cells; ++c) {
+        if (to[c] >= 0) {
+            grid.blocks[places[c].block].cell[places[c].local] = -1;
+            continue;
+        }
+        const auto begin = static_cast<std::ptrdiff_t>(grid.order.size());
+        grid.order.insert(grid.order.end(), order.begin() + start[c], order.begin() + start[c + 1]);
+        const bool gets = next != joined.end() && next->first == c;
+        for (; next != joined.end() && next->first == c; ++next)
+            grid.order.insert(grid.order.end(), order.begin() + start[next->second],
+                              order.begin() + start[next->second + 1]);
+        if (gets)
+            std::sort(grid.order.begin() + begin, grid.order.end(),
+                      [&](Index a, Index b) { return sand.particles.id[a] < sand.particles.id[b]; });
+        grid.blocks[places[c].block].cell[places[c].local] = grid.cell_count();
+        grid.cells.push_back(places[c]);
+        grid.cell_start.push_back(static_cast<Index>(grid.order.size()));
+    }
 }
 
 }  // namespace
@@ -184,6 +269,7 @@ void sort_particles(const Sand<d>& sand, int threads, Grid<d>& grid) {
             *to = moving;
         }
     });
+    join_slivers(sand, threads, grid);
 }
 
 template struct Grid<2>;

@@ -68,6 +68,11 @@ struct Grid {
     [[nodiscard]] Vec<d> cell_origin(Index cell) const {
         return lattice_place(cells[cell]).template cast<double>().cwiseProduct(width);
     }
+    /// Where a particle is in the cell that it counts to, in widths of it: on its face where it is beyond.
+    [[nodiscard]] Vec<d> place_in(const Vec<d>& cell_origin, const Vec<d>& position) const {
+        const Vec<d> x = (position - cell_origin).cwiseQuotient(width);
+        return x.cwiseMax(0.0).cwiseMin(1.0);
+    }
     /// Number of the node, or cell, `by` away from a place, each direction by at most 4; -1: there is none.
     template <class Numbers>
     [[nodiscard]] Index number_beside(const Place& p, const std::array<int, d>& by, Numbers&& numbers) const {
@@ -112,8 +117,12 @@ struct Grid {
     [[nodiscard]] Index node_at(const Lattice<d>& at) const;
 };
 
-/// Cells and blocks, and the particles in them. Nodes are numbered by number_nodes. Throws Error where a particle is
-/// farther from 0 than a grid can be.
+/// Part of its width by which a cell's particles lie at a face at most where they count to the cell beyond it.
+inline constexpr double sliver = 0.05;
+
+/// Cells and blocks, and the particles in them. Where all of a cell's lie in a sliver at the face of another they count
+/// to that one, and are on that face as far as the grid is concerned (Grid::place_in). Nodes are numbered by
+/// number_nodes. Throws Error where a particle is farther from 0 than a grid can be.
 template <int d>
 void sort_particles(const Sand<d>& sand, int threads, Grid<d>& grid);
 

@@ -235,7 +235,7 @@ void fill_gradients(const Sand<d>& sand, int threads, SandMemory<d>& m) {
     const Particles<d>& p = sand.particles;
     fill_gradients_in_cells(sand, threads, cell_of, m, [&](Index i, int j) -> Vec<d> {
         const Index q = sites.of[i];
-        const Vec<d> x = (p.position[q] - m.grid.cell_origin(cell_of[i])).cwiseQuotient(m.grid.width);
+        const Vec<d> x = m.grid.place_in(m.grid.cell_origin(cell_of[i]), p.position[q]);
         Vec<d> g;
         for (int k = 0; k < d; ++k) {
             g[k] = ((j >> k & 1) != 0 ? 1 : -1) / m.grid.width[k];

@@ -154,18 +154,23 @@ std::vector<double> pressures(const Sand<d>& sand, const SandWarmStart<d>& warm)
         return out;
     }
     for (Index i = 0; i < p.count(); ++i) {
+        // Corners beyond a sliver have none.
         const Lattice<d> cell = cell_of(i);
         double sum = 0;
+        int count = 0;
         for (int c = 0; c < corners<d>; ++c) {
+            StressKey<d> key{cell, 0};
             if (sand.options.stress == StressSpace::cells) {
-                sum += known({cell, c});
-                continue;
+                key.part = c;
+            } else {
+                for (int k = 0; k < d; ++k) key.at[k] += c >> k & 1;
             }
-            Lattice<d> at = cell;
-            for (int k = 0; k < d; ++k) at[k] += c >> k & 1;
-            sum += known({at, 0});
+            const Index k = find(warm, key);
+            if (k < 0) continue;
+            sum += pressure_of<d>(warm.stress[k]);
+            ++count;
         }
-        out[i] = sum / corners<d>;
+        out[i] = count == 0 ? 0.0 : sum / count;
     }
     return out;
 }

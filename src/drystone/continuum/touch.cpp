@@ -95,8 +95,10 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
     Octants<d> whole;
     whole.fill(cell / corners<d>);
     space.assign(static_cast<std::size_t>(n), whole);
+    // Velocities are those of the beginning.
+    const double fall = h * scene.gravity.norm();
     double fastest = 0;
-    for (const Vec<d>& v : state.velocity) fastest = std::max(fastest, v.norm());
+    for (const Vec<d>& v : state.velocity) fastest = std::max(fastest, v.norm() + fall);
     struct Near {
         Index block, body;
     };
@@ -144,7 +146,7 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
                     const Octants<d> outside = parts_outside<d>(grid.width, x.normal, gap);
                     for (int c = 0; c < corners<d>; ++c) space[j][c] *= outside[c];
                 }
-                if (gap > h * (state.velocity[j].norm() + body_speed) && gap > small) continue;
+                if (gap > h * (state.velocity[j].norm() + fall + body_speed) && gap > small) continue;
                 found[q].push_back({j, i, x.normal, gap});
             }
         }

@@ -24,13 +24,13 @@ std::array<double, corners<d>> weights_at(const Vec<d>& x) {
 template <int d>
 void sum_cell(const Sand<d>& sand, const Grid<d>& grid, Index cell, CellMoments<d>& out) {
     const Particles<d>& p = sand.particles;
-    const Vec<d> origin = grid.cell_origin(cell), per_width = grid.width.cwiseInverse();
+    const Vec<d> origin = grid.cell_origin(cell);
     const bool affine = sand.options.transfer == Transfer::apic, cohesive = !p.cohesion.empty();
     out = {};
     for (Vec<d>& m : out.momentum) m.setZero();
     for (Index q = grid.cell_start[cell]; q < grid.cell_start[cell + 1]; ++q) {
         const Index i = grid.order[q];
-        const Vec<d> from_origin = p.position[i] - origin, x = from_origin.cwiseProduct(per_width);
+        const Vec<d> x = grid.place_in(origin, p.position[i]);
         const double V = p.volume[i];
         std::array<double, 3> px = {V, V * x[0], V * x[0] * x[0]};
         const std::array<double, 3> py = {1, x[1], x[1] * x[1]};
@@ -50,8 +50,8 @@ void sum_cell(const Sand<d>& sand, const Grid<d>& grid, Index cell, CellMoments<
         Vec<d> first = p.velocity[i];
         Mat<d> change = Mat<d>::Zero();
         if (affine) {
-            first -= p.gradient[i] * from_origin;
             change = p.gradient[i] * grid.width.asDiagonal();
+            first -= change * x;
         }
         for (int c = 0; c < corners<d>; ++c) {
             Vec<d> v = first;
@@ -137,7 +137,7 @@ void from_grid(const Grid<d>& grid, const std::vector<Vec<d>>& velocity, const s
         }
         for (Index q = grid.cell_start[cell]; q < grid.cell_start[cell + 1]; ++q) {
             const Index i = grid.order[q];
-            const Vec<d> x = (p.position[i] - origin).cwiseProduct(per_width);
+            const Vec<d> x = grid.place_in(origin, p.position[i]);
             const std::array<double, corners<d>> w = weights_at<d>(x);
             Vec<d> here = Vec<d>::Zero();
             for (int c = 0; c < corners<d>; ++c) here += w[c] * v[c];

@@ -243,6 +243,7 @@ ALL = [
     Case("shear", "shear cell, five rates", True, laws.shear),
     Case("sand_columns", "collapse of columns of sand, six aspect ratios and one in space", True, sand.columns),
     Case("sand_cylinder", "collapse of a cylinder of sand", True, sand.cylinder),
+    Case("sand_heap", "a heap of sand at rest for 10,000 steps", True, sand.heap),
     Case("sand_silo", "discharge of a silo of sand in the plane, five outlets", True, sand.silo),
     Case("balls_slope", "500 balls on a slope, five local laws", True, local_laws("balls_slope")),
     Case("plane_512_before", "512 spheres on a plane, s from the step before", True,

@@ -12,6 +12,7 @@ OUTLETS = (0.07, 0.09, 0.11, 0.13, 0.15)  # edges between nodes of the grid: on 
 CELL = 0.01  # of the silo, m
 TAKEN_OFF = 2  # cells that the outlet is narrower by; Daviet 2016, section 7.5
 SECTORS = 16
+HEAP_TOLERANCE = "5e-8"
 
 
 def published_run_out(a):
@@ -31,7 +32,7 @@ def frame(folder, number=-1):
     import h5py
 
     with h5py.File(sorted(pathlib.Path(folder).glob("sand_*.hdf"))[number], "r") as file:
-        return file["particles/position"][:], file["particles/volume"][:]
+        return tuple(file[f"particles/{name}"][:] for name in ("position", "volume", "velocity"))
 
 
 def columns(bench):
@@ -81,13 +82,30 @@ def cylinder(bench):
     import numpy as np
 
     summary = bench.run(bench.write("sand_cylinder.toml", bench.text("large", "sand_cylinder")))
-    x, volume = frame(summary["folder"])
+    x, volume, _ = frame(summary["folder"])
     radius = np.hypot(x[:, 0], x[:, 1])
     sector = np.floor((np.arctan2(x[:, 1], x[:, 0]) / (2 * math.pi) * SECTORS + 0.5)).astype(int) % SECTORS
     # The radius of gyration of each sector: of all of its sand, and so not of single particles at the front.
     round_ = [float(np.sqrt(np.average(radius[sector == k] ** 2, weights=volume[sector == k]))) for k in range(SECTORS)]
     front = [float(np.quantile(radius[sector == k], 0.98)) for k in range(SECTORS)]
     return {"radius": round_, "front": front, "height": float(x[:, 2].max()), **steps_of(summary)}
+
+
+def heap(bench):
+    """What moves in a heap at rest: after it has settled, and then, more sharply solved, come to rest within 2000 steps."""
+    import numpy as np
+
+    bench.run(bench.write("sand_heap_2d.toml", bench.text("laws", "sand_heap_2d")))
+    bench.go_on("--tolerance", HEAP_TOLERANCE, "--until", "48")
+    summary = bench.go_on("--until", "88")
+    with open(pathlib.Path(summary["folder"]) / "steps.csv") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rest = [row for row in rows if float(row["time"]) > 48 + 1e-9]
+    frames = [frame(summary["folder"], k - 20)[2] for k in range(20)]
+    return {"steps": len(rest), "kinetic": max(float(row["kinetic"]) for row in rest), "gained": float(rest[-1]["potential"]) - float(rest[0]["potential"]),
+            "potential": float(rest[-1]["potential"]), "fastest": max(float(np.hypot(v[:, 0], v[:, 1]).max()) for v in frames),
+            "sweeps": sum(int(row["iterations"]) for row in rest) / len(rest), "mass": 2600 * float(frame(summary["folder"])[1].sum()),
+            "unsolved": sum(not row["status"].startswith("solved") for row in rest)}
 
 
 def silo(bench):
@@ -117,7 +135,7 @@ def silo(bench):
 def section(figures):
     """The page's part."""
     out = ["## Sand as a continuum\n",
-           "Scenes `scenes/laws/sand_*.toml` and `scenes/large/sand_*.toml`; `validation/run --only sand_columns` (`sand_cylinder`, `sand_silo`) repeats one. Daviet 2016, chapter 7; "
+           "Scenes `scenes/laws/sand_*.toml` and `scenes/large/sand_*.toml`; `validation/run --only sand_columns` (`sand_cylinder`, `sand_heap`, `sand_silo`) repeats one. Daviet 2016, chapter 7; "
            "tolerance 1e-3.\n"]
     f = figures.get("sand_columns")
     if f:
@@ -138,6 +156,12 @@ def section(figures):
         out += ["### A cylinder that collapses\n",
                 f"Of {SECTORS} sectors, radii of gyration differ by +-**{100 * spread['radius']:.1f} %**, and those that hold 98 % of a sector's particles by "
                 f"+-{100 * spread['front']:.1f} %; steps {solved(f)}.\n"]
+    f = figures.get("sand_heap")
+    if f:
+        out += ["### A heap at rest\n",
+                f"`sand_heap_2d.toml`, settled for 40 s to 1e-5 and for 8 s to {HEAP_TOLERANCE}, then for {f['steps']} steps: no particle of any of 20 frames "
+                f"moves faster than **{f['fastest']:.1e} m/s**, the root of the mean square in any step is at most {math.sqrt(2 * f['kinetic'] / f['mass']):.1e} m/s; "
+                f"its potential energy changes by {100 * f['gained'] / f['potential']:+.1e} %; {f['unsolved']} steps not solved, {f['sweeps']:.0f} sweeps a step.\n"]
     f = figures.get("sand_silo")
     if f:
         rows = [[f"{w / CELL:g}", f"{f[f'{w:g}']['rate']:.1f}", f"{f[f'{w:g}']['second_half'] / f[f'{w:g}']['first_half']:.2f}",

@@ -272,6 +272,21 @@ TYPED_TEST(GridOfSand, AParticleInASliverOfAnEmptyCellCountsToTheNext) {
     EXPECT_NEAR(moved.particles.position[above][0], 1.03 * 0.5 + 1e-3 * 0.5, 1e-6);
 }
 
+/// At an edge of a body sand slips through both faces into one empty cell: each particle counts to where it came from.
+TYPED_TEST(GridOfSand, SliversOfOneCellMayCountToSeveral) {
+    constexpr int d = TypeParam::value;
+    // Beside the full cell, and in the cell (1, -1), a full one at (2, -1).
+    const Sand<d> sand = with_slivers<d>({{1.5, -1e-7}, {1.4, 0.3}, {1.99, -0.5}, {2.4, -0.3}});
+    Grid<d> grid;
+    GridState<d> state;
+    to_grid(sand, 1, grid, state);
+    ASSERT_EQ(grid.cell_count(), 3);
+    Lattice<d> corner = Lattice<d>::Zero();
+    corner.template head<2>() = Eigen::Vector2i(1, -1);
+    EXPECT_EQ(grid.node_at(corner), -1);
+    EXPECT_EQ(grid.order.size(), sand.particles.id.size());
+}
+
 TYPED_TEST(GridOfSand, ASliverIsThinAndHasACellBesideIt) {
     constexpr int d = TypeParam::value;
     Grid<d> grid;

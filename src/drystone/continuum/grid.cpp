@@ -55,30 +55,19 @@ void by_shares(int threads, Index n, F&& f) {
     });
 }
 
-/// A step to a cell beside.
+/// To the faces in whose slivers a place in a cell is: -1 or 1 by direction, 0 where it is in none.
 template <int d>
-using Beside = std::array<std::int8_t, d>;
-
-/// To the faces that all of a cell's particles lie at: -1 or 1 by direction, 0 where they lie at none.
-template <int d>
-Beside<d> faces_of(const Sand<d>& sand, const Grid<d>& grid, Index cell) {
-    const Vec<d> origin = grid.cell_origin(cell);
-    Vec<d> least = Vec<d>::Ones(), most = Vec<d>::Zero();
-    for (Index q = grid.cell_start[cell]; q < grid.cell_start[cell + 1]; ++q) {
-        const Vec<d> x = grid.place_in(origin, sand.particles.position[grid.order[q]]);
-        least = least.cwiseMin(x);
-        most = most.cwiseMax(x);
-    }
-    Beside<d> by{};
-    for (int k = 0; k < d; ++k) by[k] = most[k] <= sliver ? -1 : least[k] >= 1 - sliver ? 1 : 0;
+std::array<int, d> faces_at(const Vec<d>& x) {
+    std::array<int, d> by;
+    for (int k = 0; k < d; ++k) by[k] = x[k] <= sliver ? -1 : x[k] >= 1 - sliver ? 1 : 0;
     return by;
 }
 
-/// The cell that one whose particles lie at faces is joined to: the first beside it of which that is not so, across a
-/// face before across an edge; -1: it stays.
+/// The cell that a particle in slivers of a thin one counts to: the first beside it that is not thin, across a face
+/// before across an edge; -1: there is none.
 template <int d>
-Index cell_to_join(const Grid<d>& grid, const std::vector<Beside<d>>& at_face, Index cell) {
-    const Beside<d>& by = at_face[cell];
+Index cell_beyond(const Grid<d>& grid, const std::vector<std::uint8_t>& thin, Index cell,
+                  const std::array<int, d>& by) {
     for (int directions = 1; directions <= d; ++directions) {
         for (int c = 1; c < corners<d>; ++c) {
             if (std::popcount(static_cast<unsigned>(c)) != directions) continue;
@@ -91,7 +80,7 @@ Index cell_to_join(const Grid<d>& grid, const std::vector<Beside<d>>& at_face, I
             }
             if (!moves) continue;
             const Index to = grid.cell_beside(grid.cells[cell], step);
-            if (to >= 0 && at_face[to] == Beside<d>{}) return to;
+            if (to >= 0 && thin[to] == 0) return to;
         }
     }
     return -1;
@@ -101,41 +90,62 @@ Index cell_to_join(const Grid<d>& grid, const std::vector<Beside<d>>& at_face, I
 /// (docs/theory.md, section 17).
 template <int d>
 void join_slivers(const Sand<d>& sand, int threads, Grid<d>& grid) {
+    const Particles<d>& p = sand.particles;
     const Index cells = grid.cell_count();
-    std::vector<Beside<d>> at_face(grid.cells.size());
-    std::vector<Index> to(grid.cells.size());
-    parallel_for_uneven(threads, cells, 64, [&](Index c) { at_face[c] = faces_of(sand, grid, c); });
-    parallel_for(threads, cells, [&](Index c) {
-        to[c] = at_face[c] == Beside<d>{} ? -1 : cell_to_join<d>(grid, at_face, c);
+    const auto faces = [&](Index cell, Index q) {
+        return faces_at<d>(grid.place_in(grid.cell_origin(cell), p.position[grid.order[q]]));
+    };
+    std::vector<std::uint8_t> thin(grid.cells.size());
+    parallel_for_uneven(threads, cells, 64, [&](Index c) {
+        thin[c] = 1;
+        for (Index q = grid.cell_start[c]; q < grid.cell_start[c + 1] && thin[c] != 0; ++q)
+            thin[c] = faces(c, q) == std::array<int, d>{} ? 0 : 1;
     });
-    std::vector<std::pair<Index, Index>> joined;  // to which cell, and which
-    for (Index c = 0; c < cells; ++c)
-        if (to[c] >= 0) joined.emplace_back(to[c], c);
+    struct Joined {
+        Index to, place;
+    };
+    std::vector<Joined> joined;
+    std::vector<std::uint8_t> leaves;  // by place in the order; empty where none does
+    for (Index c = 0; c < cells; ++c) {
+        if (thin[c] == 0) continue;
+        for (Index q = grid.cell_start[c]; q < grid.cell_start[c + 1]; ++q) {
+            const Index to = cell_beyond<d>(grid, thin, c, faces(c, q));
+            if (to < 0) continue;
+            leaves.resize(grid.order.size(), 0);
+            leaves[q] = 1;
+            joined.push_back({to, q});
+        }
+    }
     if (joined.empty()) return;
-    std::sort(joined.begin(), joined.end());
-    const std::vector<Index> order = std::exchange(grid.order, {}),
-                             start = std::exchange(grid.cell_start, {0});
-    const std::vector<typename Grid<d>::Place> places = std::exchange(grid.cells, {});
-    grid.order.reserve(order.size());
+    std::sort(joined.begin(), joined.end(), [](const Joined& a, const Joined& b) {
+        return a.to != b.to ? a.to < b.to : a.place < b.place;
+    });
+    std::vector<Index> order, start(1, 0);
+    std::vector<typename Grid<d>::Place> places;
+    order.reserve(grid.order.size());
+    start.reserve(grid.cell_start.size());
+    places.reserve(grid.cells.size());
     auto next = joined.begin();
     for (Index c = 0; c < cells; ++c) {
-        if (to[c] >= 0) {
-            grid.blocks[places[c].block].cell[places[c].local] = -1;
-            continue;
-        }
-        const auto begin = static_cast<std::ptrdiff_t>(grid.order.size());
-        grid.order.insert(grid.order.end(), order.begin() + start[c], order.begin() + start[c + 1]);
-        const bool gets = next != joined.end() && next->first == c;
-        for (; next != joined.end() && next->first == c; ++next)
-            grid.order.insert(grid.order.end(), order.begin() + start[next->second],
-                              order.begin() + start[next->second + 1]);
+        const auto begin = static_cast<std::ptrdiff_t>(order.size());
+        for (Index q = grid.cell_start[c]; q < grid.cell_start[c + 1]; ++q)
+            if (leaves[q] == 0) order.push_back(grid.order[q]);
+        const bool gets = next != joined.end() && next->to == c;
+        for (; next != joined.end() && next->to == c; ++next) order.push_back(grid.order[next->place]);
         if (gets)
-            std::sort(grid.order.begin() + begin, grid.order.end(),
-                      [&](Index a, Index b) { return sand.particles.id[a] < sand.particles.id[b]; });
-        grid.blocks[places[c].block].cell[places[c].local] = grid.cell_count();
-        grid.cells.push_back(places[c]);
-        grid.cell_start.push_back(static_cast<Index>(grid.order.size()));
+            std::sort(order.begin() + begin, order.end(),
+                      [&](Index a, Index b) { return p.id[a] < p.id[b]; });
+        const auto& place = grid.cells[c];
+        Index& number = grid.blocks[place.block].cell[place.local];
+        number = -1;
+        if (static_cast<std::ptrdiff_t>(order.size()) == begin) continue;
+        number = static_cast<Index>(places.size());
+        places.push_back(place);
+        start.push_back(static_cast<Index>(order.size()));
     }
+    grid.order = std::move(order);
+    grid.cell_start = std::move(start);
+    grid.cells = std::move(places);
 }
 
 }  // namespace

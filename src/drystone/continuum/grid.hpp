@@ -30,7 +30,7 @@ template <int d>
 struct GridBlock {
     Lattice<d> at;                           ///< its first node, and cell, is 4 times this
     std::array<Index, around<d>> neighbour;  ///< blocks; -1: there is none. The block itself is in the middle
-    std::array<Index, block_size<d>> cell;   ///< numbers of occupied cells; -1: nothing is in it
+    std::array<Index, block_size<d>> cell;   ///< numbers of occupied cells; -1: nothing counts to it
     std::array<Index, block_size<d>> node;   ///< numbers of nodes that have mass; -1: none
 };
 
@@ -117,12 +117,12 @@ struct Grid {
     [[nodiscard]] Index node_at(const Lattice<d>& at) const;
 };
 
-/// Part of its width by which a cell's particles lie at a face at most where they count to the cell beyond it.
+/// Part of a cell's width that a particle at a face may be in it and still count to the cell beyond that face.
 inline constexpr double sliver = 0.05;
 
-/// Cells and blocks, and the particles in them. Where all of a cell's lie in a sliver at the face of another they count
-/// to that one, and are on that face as far as the grid is concerned (Grid::place_in). Nodes are numbered by
-/// number_nodes. Throws Error where a particle is farther from 0 than a grid can be.
+/// Cells and blocks, and the particles in them. Where each of a cell's lies in a sliver at a face these count to the
+/// cells beyond, if others are inside these, and are on the face as far as the grid is concerned (Grid::place_in).
+/// Nodes are numbered by number_nodes. Throws Error where a particle is farther from 0 than a grid can be.
 template <int d>
 void sort_particles(const Sand<d>& sand, int threads, Grid<d>& grid);
 

@@ -153,9 +153,8 @@ std::vector<double> pressures(const Sand<d>& sand, const SandWarmStart<d>& warm)
         }
         return out;
     }
-    for (Index i = 0; i < p.count(); ++i) {
-        // Corners beyond a sliver have none.
-        const Lattice<d> cell = cell_of(i);
+    // The mean of those of its corners that there are.
+    const auto mean_of = [&](const Lattice<d>& cell) {
         double sum = 0;
         int count = 0;
         for (int c = 0; c < corners<d>; ++c) {
@@ -170,7 +169,19 @@ std::vector<double> pressures(const Sand<d>& sand, const SandWarmStart<d>& warm)
             sum += pressure_of<d>(warm.stress[k]);
             ++count;
         }
-        out[i] = count == 0 ? 0.0 : sum / count;
+        return std::pair(count == 0 ? 0.0 : sum / count, count);
+    };
+    for (Index i = 0; i < p.count(); ++i) {
+        Lattice<d> cell = cell_of(i);
+        auto [mean, count] = mean_of(cell);
+        if (count == 0) {  // it may count to the cell across the nearest face
+            const Vec<d> x = p.position[i].cwiseQuotient(sand.cell) - cell.template cast<double>();
+            Eigen::Index nearest = 0;
+            (x.array() - 0.5).abs().maxCoeff(&nearest);
+            cell[nearest] += x[nearest] < 0.5 ? -1 : 1;
+            mean = mean_of(cell).first;
+        }
+        out[i] = mean;
     }
     return out;
 }

@@ -121,10 +121,9 @@ int main(int argc, char** argv) {
     const double nodes = argc > 1 ? std::atof(argv[1]) : 1e6;
     const int steps = argc > 2 ? std::atoi(argv[2]) : 2, threads = argc > 3 ? std::atoi(argv[3]) : 1;
     fmt::print(
-        "| nodes | particles | sweeps a step | ns a particle: transfers, gradients, splitting | ns a node: "
-        "assembly | "
-        "ns a node and sweep | s a step | over bare | over bare with momentum "
-        "|\n|---|---|---|---|---|---|---|---|---|\n");
+        "| nodes | particles | sweeps a step | ns a particle: transfers, gradients, splitting "
+        "| ns a node: assembly | ns a node and sweep | s a step | over bare | over bare with momentum |\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
     Cost small, large;
     for (const double n : {1e4, 1e5, 1e6}) {
         if (n > std::max(nodes, 1e4)) break;

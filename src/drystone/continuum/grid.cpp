@@ -105,18 +105,16 @@ void join_slivers(const Sand<d>& sand, int threads, Grid<d>& grid) {
         Index to, place;
     };
     std::vector<Joined> joined;
-    std::vector<std::uint8_t> leaves;  // by place in the order; empty where none does
     for (Index c = 0; c < cells; ++c) {
         if (thin[c] == 0) continue;
         for (Index q = grid.cell_start[c]; q < grid.cell_start[c + 1]; ++q) {
             const Index to = cell_beyond<d>(grid, thin, c, faces(c, q));
-            if (to < 0) continue;
-            leaves.resize(grid.order.size(), 0);
-            leaves[q] = 1;
-            joined.push_back({to, q});
+            if (to >= 0) joined.push_back({to, q});
         }
     }
     if (joined.empty()) return;
+    std::vector<std::uint8_t> leaves(grid.order.size(), 0);  // by place in the order
+    for (const Joined& j : joined) leaves[j.place] = 1;
     std::sort(joined.begin(), joined.end(), [](const Joined& a, const Joined& b) {
         return a.to != b.to ? a.to < b.to : a.place < b.place;
     });

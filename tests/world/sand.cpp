@@ -162,6 +162,37 @@ TYPED_TEST(SandInAWorld, IsSolvedAsQuicklyWhereSomeHasSlippedThroughTheFloor) {
     EXPECT_LE(sweeps(-1e-6 * cell), 1.5 * sweeps(1e-6 * cell));
 }
 
+/// What has slipped through the floor has no stress in its own cell, but bears what lies on it as its neighbours do.
+TYPED_TEST(SandInAWorld, TellsThePressureOfWhatHasSlippedThroughTheFloor) {
+    constexpr int d = TypeParam::value;
+    constexpr double cell = 0.05, height = 8 * cell;
+    for (const StressSpace space : {StressSpace::nodes, StressSpace::cells}) {
+        Vec<d> size = Vec<d>::Constant(4 * cell);
+        World<d> world = box<d>(size[0], cell);
+        world.sand.options.stress = space;
+        size[d - 1] = height;
+        fill_up_to<d>(world, Vec<d>::Zero(), size);
+        Particles<d>& p = world.sand.particles;
+        std::vector<std::size_t> slipped, beside;
+        for (std::size_t i = 0; i < p.id.size(); ++i) {
+            if (p.position[i][d - 1] > 0.3 * cell) continue;
+            if (i % 3 == 0) p.position[i][d - 1] = -1e-6 * cell;
+            (i % 3 == 0 ? slipped : beside).push_back(i);
+        }
+        ASSERT_FALSE(slipped.empty() || beside.empty());
+        WorldMemory<d> memory;
+        EXPECT_TRUE(is_met(step(world, options_of(1e-3, 1e-4), memory).solve.status));
+        const std::vector<double> pressure = pressures(world.sand, memory.sand.warm);
+        double mean = 0;
+        for (const std::size_t i : beside) mean += pressure[i] / static_cast<double>(beside.size());
+        EXPECT_GT(mean, 0.1 * 2500 * g * height);  // walls bear some
+        for (const std::size_t i : slipped) {
+            EXPECT_LT(p.position[i][d - 1], 0);
+            EXPECT_GT(pressure[i], 0.5 * mean);
+        }
+    }
+}
+
 TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {
     constexpr int d = TypeParam::value;
     World<d> world = box<d>(1, 0.05);

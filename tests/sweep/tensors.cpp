@@ -3,6 +3,8 @@
 #include "drystone/cone/judge.hpp"
 #include "drystone/solve/gauss_seidel.hpp"
 #include "drystone/solve/projected_gradient.hpp"
+#include "drystone/sweep/contact_sweeps.hpp"
+#include "drystone/sweep/tiling.hpp"
 #include "support/plane_and_space.hpp"
 
 #include <gtest/gtest.h>
@@ -149,6 +151,38 @@ TYPED_TEST(Tensors, AreSweptAsGeneralRowsAre) {
         run_sweeps(V, law, options, 7, theirs);
         EXPECT_LT((mine - theirs).norm(), 1e-9 * theirs.norm()) << static_cast<int>(law);
     }
+}
+
+TYPED_TEST(Tensors, AreSweptBackwardInTheOppositeOrder) {
+    constexpr int d = TypeParam::value;
+    const ConeProblem p = lattice<d>(cones<d>(), 0);
+    const Delassus W(p);
+    const Tiling there = tile_contact_graph(W, 2);
+    ASSERT_GT(there.colours(), 1);
+    ASSERT_GT(there.tiles(), there.colours());
+    Tiling back;
+    for (Index colour = there.colours(); colour-- > 0;) {
+        for (Index t = there.colour_start[colour]; t < there.colour_start[colour + 1]; ++t) {
+            for (Index k = there.tile_start[t + 1]; k-- > there.tile_start[t];)
+                back.order.push_back(there.order[k]);
+            back.tile_start.push_back(static_cast<Index>(back.order.size()));
+        }
+        back.colour_start.push_back(back.tiles());
+    }
+    const auto swept = [&](const Tiling& tiling, bool backward) {
+        ContactSweeps kernel;
+        const Vector from = Vector::Zero(p.rows());
+        kernel.fill(W, Law::coulomb, {}, tiling, from);
+        kernel.backward = backward;
+        Sleep awake;
+        ScratchArray<SweepSums> partial(&W.rooms());
+        sweep(kernel, tiling, 1, nullptr, nullptr, awake, nullptr, partial);
+        Vector r(p.rows());
+        kernel.store(r);
+        return r;
+    };
+    EXPECT_EQ(swept(there, true), swept(back, false));
+    EXPECT_NE(swept(there, true), swept(there, false));
 }
 
 TYPED_TEST(Tensors, AreSolvedByEverySolverAlike) {

@@ -15,18 +15,18 @@ constexpr double g = 9.81;
 
 /// A box that is open at the top, from 0 to `width` across.
 template <int d>
-World<d> box(double width, double cell) {
+World<d> box(double width, double cell, double friction = 0.5) {
     World<d> world;
     Scene<d>& scene = world.scene;
     scene.gravity[d - 1] = -g;
     PairLaw law;
-    law.friction = 0.5;
+    law.friction = friction;
     scene.materials.add({"sand", 2500}, law);
     sample::add_box(scene, width);
     world.sand.cell.setConstant(cell);
     world.sand.options.particles = 2;  // enough for these, and quicker
     world.sand.material.density = 2500;
-    world.sand.material.friction = 0.5;
+    world.sand.material.friction = friction;
     return world;
 }
 
@@ -191,6 +191,42 @@ TYPED_TEST(SandInAWorld, TellsThePressureOfWhatHasSlippedThroughTheFloor) {
             EXPECT_GT(pressure[i], 0.5 * mean);
         }
     }
+}
+
+/// Archimedes: a block of half the density of the sand around it, which has no friction, half in it.
+TYPED_TEST(SandInAWorld, BearsABlockAtTheDepthThatItsWeightAsksFor) {
+    constexpr int d = TypeParam::value;
+    constexpr double cell = 0.05, bottom = 3 * cell, top = 4 * cell, low = 2 * cell, high = 6 * cell;
+    World<d> world = box<d>(8 * cell, cell, 0);
+    Vec<d> all = Vec<d>::Constant(8 * cell), lower = Vec<d>::Zero();
+    all[d - 1] = bottom;
+    fill_up_to<d>(world, lower, all);
+    // Around the block: along each direction what is before and beyond it, among what is beside it along those before.
+    Vec<d> upper = Vec<d>::Constant(8 * cell);
+    lower[d - 1] = bottom;
+    upper[d - 1] = top;
+    for (int k = 0; k < d - 1; ++k) {
+        Vec<d> before = upper, beyond = lower;
+        before[k] = low;
+        beyond[k] = high;
+        fill_up_to<d>(world, lower, before);
+        fill_up_to<d>(world, beyond, upper);
+        lower[k] = low;
+        upper[k] = high;
+    }
+    world.scene.materials.add({"wood", 0.5 * 2500 * world.sand.material.max_fraction}, PairLaw{});
+    BodyPlan<d> block;
+    if constexpr (d == 2) block.shape = world.scene.add_shape(make_rectangle(Vec<2>(2 * cell, cell)));
+    if constexpr (d == 3) block.shape = world.scene.add_shape(make_box(Vec<3>(2 * cell, 2 * cell, cell)));
+    block.material = 1;
+    block.pose.position.setConstant(4 * cell);
+    const Index i = world.scene.add_body(block);
+    WorldMemory<d> memory;
+    for (int s = 0; s < 25; ++s)
+        EXPECT_TRUE(is_met(step(world, options_of(4e-3, 1e-5), memory).solve.status));
+    // In this time it would have fallen by 5 cm.
+    EXPECT_LT((world.scene.bodies.position[i] - block.pose.position).norm(), 1e-5);
+    EXPECT_LT(fastest(world.sand), 1e-4);
 }
 
 TYPED_TEST(SandInAWorld, FallsFreelyAndKeepsItsMomentum) {

@@ -82,20 +82,32 @@ void recall(const Scene<d>& scene, const Sand<d>& sand, double h, int threads, c
         start.segment<tensor_size<d>>(problem.offset[m.first_tensor + i]) +=
             impulse_per_stress(sand, m.sites.volume[i], h) * warm.stress[was];
     });
+    // Where a node touches several faces of a body, a force belongs to the one that it points away from most.
     std::size_t k = 0;
-    for (std::size_t q = 0; q < m.touches.size(); ++q) {
-        const NodeTouch<d>& touch = m.touches[q];
-        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[touch.node]);
-        const GlobalId id = scene.bodies.id[touch.body];
+    for (std::size_t q = 0; q < m.touches.size();) {
+        const auto [node, body] = std::pair(m.touches[q].node, m.touches[q].body);
+        const Lattice<d> at = m.grid.lattice_place(m.grid.nodes[node]);
+        const GlobalId id = scene.bodies.id[body];
+        std::size_t last = q;
+        while (last < m.touches.size() && m.touches[last].node == node && m.touches[last].body == body)
+            ++last;
         while (k < warm.touch.size() && (comes_before<d>(warm.touch[k].node, at) ||
                                          (warm.touch[k].node == at && warm.touch[k].body < id)))
             ++k;
-        if (k == warm.touch.size()) break;
-        if (warm.touch[k].node != at || warm.touch[k].body != id) continue;
-        const Index block = m.first_touch + static_cast<Index>(q);
-        Wrench<d> wrench;
-        wrench.force = h * warm.touch[k].force;
-        in_frame<d>(problem.cones[block], touch.normal, wrench, start.data() + problem.offset[block]);
+        for (; k < warm.touch.size() && warm.touch[k].node == at && warm.touch[k].body == id; ++k) {
+            std::size_t best = q;
+            for (std::size_t other = q; other < last; ++other)
+                if (m.touches[other].normal.dot(warm.touch[k].force) >
+                    m.touches[best].normal.dot(warm.touch[k].force))
+                    best = other;
+            const Index block = m.first_touch + static_cast<Index>(best);
+            Wrench<d> wrench;
+            wrench.force = h * warm.touch[k].force;
+            std::array<double, max_block> r;
+            in_frame<d>(problem.cones[block], m.touches[best].normal, wrench, r.data());
+            for (int c = 0; c < d; ++c) start[problem.offset[block] + c] += r[c];
+        }
+        q = last;
     }
 }
 

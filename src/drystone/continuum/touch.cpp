@@ -4,6 +4,7 @@
 #include "drystone/collide/narrow.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace drystone {
 
@@ -48,6 +49,82 @@ void for_each_block_near(const Grid<d>& grid, const Bounds<d>& box, const Vec<d>
     }
 }
 
+/// Calls f(normal, offset) for the flat faces of a shape, normal . x <= offset inside. Few shapes have any.
+template <int d, class F>
+void for_each_face(const Shape<d>& shape, F&& f) {
+    if constexpr (d == 2) {
+        if (const auto* polygon = std::get_if<Polygon>(&shape))
+            for (std::size_t i = 0; i < polygon->normals.size(); ++i)
+                f(polygon->normals[i], polygon->normals[i].dot(polygon->vertices[i]));
+    } else {
+        if (const auto* polyhedron = std::get_if<Polyhedron>(&shape))
+            for (const Polyhedron::Face& face : polyhedron->faces) f(face.normal, face.offset);
+    }
+}
+
+/// Planes that a body's surface is near a node; the body is what is inside all of them.
+template <int d>
+struct Faces {
+    static constexpr int most = 2 * d;
+    std::array<Vec<d>, most> normal;
+    std::array<double, most> gap;  ///< of the node
+    int count = 0;
+
+    void add(const Vec<d>& n, double g) {
+        normal[count] = n;
+        gap[count++] = g;
+    }
+    /// True if one is much like it: where a body is nearly round, one is enough.
+    [[nodiscard]] bool has(const Vec<d>& n) const {
+        constexpr double alike = 0.75;  // cosine
+        return std::any_of(normal.begin(), normal.begin() + count,
+                           [&](const Vec<d>& other) { return other.dot(n) > alike; });
+    }
+};
+
+/// The flat faces of a body that a node at x is less than a cell from, the one that it is farthest outside of first.
+template <int d>
+Faces<d> faces_near(const Placed<d>& body, const Vec<d>& width, const Vec<d>& x) {
+    Faces<d> out;
+    const Mat<d> R = matrix(body.pose.rotation);
+    const Vec<d> y = R.transpose() * (x - body.pose.position) / body.size;
+    for (bool found = true; found && out.count < Faces<d>::most;) {
+        Vec<d> best;
+        double largest = -INFINITY;
+        for_each_face<d>(*body.shape, [&](const Vec<d>& normal, double offset) {
+            const double gap = body.size * (normal.dot(y) - offset);
+            const Vec<d> n = R * normal;
+            if (gap <= largest || std::abs(gap) >= width.dot(n.cwiseAbs()) || out.has(n)) return;
+            largest = gap;
+            best = n;
+        });
+        found = std::isfinite(largest);
+        if (found) out.add(best, largest);
+    }
+    return out;
+}
+
+/// What a node meets of a body that is `gap` from it, along `nearest`: the nearest place; inside and next to an edge
+/// the faces that are within half a cell, outside a quarter, since each of them keeps sand out there. A thin body's
+/// other side is not met: what is inside may leave it where it is nearest.
+template <int d>
+Faces<d> faces_met(const Faces<d>& near, const Vec<d>& nearest, double gap, double small,
+                   const Vec<d>& width) {
+    constexpr double other_side = -0.5;  // cosine
+    const double part = gap <= small ? 0.5 : 0.25;
+    Faces<d> out;
+    for (int k = 0; k < near.count; ++k) {
+        const Vec<d>& n = near.normal[k];
+        if (n.dot(nearest) > other_side && std::abs(near.gap[k]) < part * width.dot(n.cwiseAbs()))
+            out.add(n, near.gap[k]);
+    }
+    if (out.count < 2) {
+        out.count = 0;
+        out.add(nearest, gap);
+    }
+    return out;
+}
+
 }  // namespace
 
 template <int d>
@@ -57,7 +134,9 @@ Octants<d> parts_outside(const Vec<d>& width, const Vec<d>& normal, double gap) 
     Octants<d> outside;
     outside.fill(gap >= reach ? 1 : 0);
     if (std::abs(gap) >= reach) return outside;
-    // Midpoints of so many parts of each cell along each direction, weighed by the hat.
+    // So many parts of each cell along each direction, weighed by the hat; of those that the plane cuts, as much as of
+    // their extent along the normal. Steps there would be room that comes and goes as a body moves, and sand closes up
+    // wherever there seems to be room.
     constexpr int parts = 4;
     std::array<double, 2 * parts> place, weight;
     for (int q = 0; q < 2 * parts; ++q) {
@@ -67,15 +146,18 @@ Octants<d> parts_outside(const Vec<d>& width, const Vec<d>& normal, double gap) 
     std::array<std::array<double, 2 * parts>, d> height;
     for (int k = 0; k < d; ++k)
         for (int q = 0; q < 2 * parts; ++q) height[k][q] = place[q] * width[k] * normal[k];
+    const auto part_outside = [per = parts / reach](double above) {
+        return std::clamp(0.5 + per * above, 0.0, 1.0);
+    };
     for (int a = 0; a < 2 * parts; ++a) {
         for (int b = 0; b < 2 * parts; ++b) {
             const double so_far = gap + height[0][a] + height[1][b], w = weight[a] * weight[b];
             if constexpr (d == 2) {
-                outside[a / parts + 2 * (b / parts)] += so_far > 0 ? w : 0;
+                outside[a / parts + 2 * (b / parts)] += w * part_outside(so_far);
             } else {
                 for (int c = 0; c < 2 * parts; ++c)
                     outside[a / parts + 2 * (b / parts) + 4 * (c / parts)] +=
-                        so_far + height[2][c] > 0 ? w * weight[c] : 0;
+                        w * weight[c] * part_outside(so_far + height[2][c]);
             }
         }
     }
@@ -142,17 +224,30 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
                 pose.position = grid.node_position(j);
                 const Distance<d> x = distance<d>({&point, 1, pose}, body);
                 const double gap = x.gap + small;
+                Faces<d> faces;
                 if (gap < diagonal) {
-                    const Octants<d> outside = parts_outside<d>(grid.width, x.normal, gap);
-                    for (int c = 0; c < corners<d>; ++c) space[j][c] *= outside[c];
+                    faces = faces_near<d>(body, grid.width, pose.position);
+                    Faces<d> taken = faces;
+                    if (taken.count == 0) taken.add(x.normal, gap);
+                    Octants<d> inside;
+                    inside.fill(1);
+                    for (int k = 0; k < taken.count; ++k) {
+                        const Octants<d> outside =
+                            parts_outside<d>(grid.width, taken.normal[k], taken.gap[k]);
+                        for (int c = 0; c < corners<d>; ++c) inside[c] *= 1 - outside[c];
+                    }
+                    for (int c = 0; c < corners<d>; ++c) space[j][c] *= 1 - inside[c];
                 }
-                if (gap > h * (state.velocity[j].norm() + fall + body_speed) && gap > small) continue;
-                found[q].push_back({j, i, x.normal, gap});
+                const double way = std::max(small, h * (state.velocity[j].norm() + fall + body_speed));
+                if (gap > way) continue;
+                const Faces<d> met = faces_met<d>(faces, x.normal, gap, small, grid.width);
+                for (int k = 0; k < met.count; ++k)
+                    if (met.gap[k] <= way) found[q].push_back({j, i, met.normal[k], met.gap[k]});
             }
         }
     });
     for (const auto& part : found) touches.insert(touches.end(), part.begin(), part.end());
-    std::sort(touches.begin(), touches.end(), [](const NodeTouch<d>& a, const NodeTouch<d>& b) {
+    std::stable_sort(touches.begin(), touches.end(), [](const NodeTouch<d>& a, const NodeTouch<d>& b) {
         return a.node != b.node ? a.node < b.node : a.body < b.body;
     });
 }

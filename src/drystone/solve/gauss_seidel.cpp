@@ -37,10 +37,18 @@ public:
         pushed_z_ = &before_z;
     }
 
-    /// Returns the squared norm of the step and the uphill test against `previous` (nullptr: no test).
+    /// From now on each call sweeps there and back, where the kernel can and no rank waits for another.
+    void sweep_there_and_back() {
+        if constexpr (requires { kernel_.backward; }) back_too_ = W_.exchange() == nullptr;
+    }
+    [[nodiscard]] int sweeps_of_a_call() const { return back_too_ ? 2 : 1; }
+
+    /// Returns the squared norm of the step and the uphill test against `previous` (nullptr: no test); of both ways
+    /// their sums.
     SweepSums operator()(Vector* previous = nullptr) {
         const double* push = nullptr;
-        double* before = previous == nullptr ? nullptr : previous->data();
+        double* const compared = previous == nullptr ? nullptr : previous->data();
+        double* before = compared;
         if (pushed_r_ != nullptr) {
             extrapolate(W_.threads(), kernel_.z, *pushed_z_, beta_);
             if constexpr (Kernel::pushes) {
@@ -52,6 +60,17 @@ public:
             pushed_r_ = nullptr;
         }
         SweepSums sums = sweep(kernel_, tiling_, W_.threads(), before, push, sleep_, W_.exchange(), partial_);
+        if constexpr (requires { kernel_.backward; }) {
+            if (back_too_) {
+                kernel_.backward = true;
+                const SweepSums back =
+                    sweep(kernel_, tiling_, W_.threads(), compared, nullptr, sleep_, W_.exchange(), partial_);
+                kernel_.backward = false;
+                sums.step += back.step;
+                sums.uphill += back.uphill;
+                sums.visits += back.visits;
+            }
+        }
         if (previous == nullptr) sums.uphill = 0;
         const double blocks = std::max(1.0, sums.visits);
         sleep_.threshold = sleep_tolerance_ * sleep_tolerance_ * sums.step / blocks;
@@ -67,6 +86,7 @@ private:
     Sleep sleep_;
     double sleep_tolerance_ = 0;
     double beta_ = 0;
+    bool back_too_ = false;
     Vector *pushed_r_ = nullptr, *pushed_z_ = nullptr;
     ScratchArray<SweepSums> partial_;
 };
@@ -192,7 +212,9 @@ void momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W, const
 /// momentum goes on as if nothing had happened.
 ///
 /// Where bodies touch at several places (boxes) heavy momentum may run away: it then begins again at the best iterate
-/// with less weight, in the end with none, and plain sweeps descend.
+/// with less weight, in the end with none, and plain sweeps descend. In sand it would run away in most steps that flow;
+/// it does not where each sweep is followed by one in the opposite order, whose product is symmetric: half as many
+/// sweeps in the silo of scenes/sand, 3 of 8 in writing.
 template <class Kernel>
 void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W,
                      const GaussSeidelOptions& options, double tolerance, Look<Kernel>& look) {
@@ -209,6 +231,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
     // 1 less the heaviest weight. What is slower than 1 / lightness sweeps is not sped up by more weight, only kept
     // swinging: it pays for tight goals.
     double lightness = std::clamp(10 * tolerance, 2e-3, 1e-2);
+    if (W.problem().tensors.size() > 0) sweeper.sweep_there_and_back();
+    const int each = sweeper.sweeps_of_a_call();
     const auto push = [&](NesterovWeights& weights, Vector& before_r, Vector& before_z) {
         const double beta = std::min(std::max(0.0, 1 - lightness), weights.next());
         sweeper.push(beta, before_r, before_z);
@@ -222,7 +246,7 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
         NesterovWeights weights;
         int sweeps = 0;
         for (const auto& [until, miss] : looks) {
-            for (; sweeps < until; ++sweeps) {
+            for (; sweeps < until; sweeps += each) {
                 if (sweeps > 0) push(weights, before_r, before_z);
                 sweeper();
             }
@@ -244,8 +268,8 @@ void steady_momentum(Kernel& kernel, Sweeper<Kernel>& sweeper, const Delassus& W
     };
     for (int since_look = 0;;) {
         const SweepSums sums = sweeper(in_cycle >= 3 ? &previous_r : nullptr);
-        ++k;
-        ++since_look;
+        k += each;
+        since_look += each;
         ++in_cycle;
         if (since_look >= options.check_every) {
             since_look = 0;

@@ -202,7 +202,7 @@ LawResidual ContactSweeps::measure(Law law) {
     stake_.assign(1, 0.0);
     for (const Species& s : p_->species) stake_.insert(stake_.end(), s.count, s.at_stake * s.at_stake);
     partial_looks_.assign(static_cast<std::size_t>(t.tiles()), {});
-    in_colours(t, threads, nullptr, nullptr, 0, [&](Index tile) {
+    in_colours(t, threads, nullptr, nullptr, 0, false, [&](Index tile) {
         LookSums sums;
         for (Index n = run_start_[tile]; n < run_start_[tile + 1]; ++n) {
             look_at_run(runs_[n], law);

@@ -136,9 +136,10 @@ void ContactSweeps::visit_tensors(const Run& run, double* before, double beta, S
     const Law law = associated_ ? Law::associated : Law::coulomb;
     with_tensors(*this, [&]<class Blocks>(Blocks& blocks) {
         constexpr int numbers = Blocks::value_type::numbers;
-        double* x = r.data() + run.row;
-        double* from = before == nullptr ? nullptr : before + run.row;
-        for (Index k = 0; k < run.count; ++k, x += numbers) {
+        for (Index n = 0; n < run.count; ++n) {
+            const Index k = backward ? run.count - 1 - n : n;
+            double* x = r.data() + run.row + k * numbers;
+            double* from = before == nullptr ? nullptr : before + run.row + k * numbers;
             auto& block = blocks[run.first + k];
             std::uint8_t* left = sleep.sweeps > 0 ? &sleep.left[run.place + k] : nullptr;
             if (left != nullptr && *left > 0) {
@@ -152,7 +153,6 @@ void ContactSweeps::visit_tensors(const Run& run, double* before, double beta, S
                 if (left != nullptr && visited.step < sleep.threshold)
                     *left = static_cast<std::uint8_t>(sleep.sweeps);
             }
-            if (from != nullptr) from += numbers;
         }
     });
 }
@@ -160,8 +160,9 @@ void ContactSweeps::visit_tensors(const Run& run, double* before, double beta, S
 SweepSums ContactSweeps::visit_tile(Index tile, double* before, const double* push, Sleep& sleep) {
     SweepSums sums;
     const auto with = [&]<bool associated, bool compliant, bool pushed>() {
-        for (Index n = run_start_[tile]; n < run_start_[tile + 1]; ++n) {
-            const Run& run = runs_[n];
+        const Index first = run_start_[tile], last = run_start_[tile + 1];
+        for (Index n = first; n < last; ++n) {
+            const Run& run = runs_[backward ? first + last - 1 - n : n];
             const double beta = pushed ? *push : 0.0;
             switch (run.kind) {
                 case Kind::ball:

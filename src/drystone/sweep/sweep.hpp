@@ -69,10 +69,10 @@ struct Sleep {
 
 /// Calls visit(tile) for every tile, colour by colour. With several ranks, tiles that touch bodies of others come
 /// first, in each colour or, where mass is split, in the sweep: what they changed of the bodies' `data` travels while
-/// the rest is visited.
+/// the rest is visited. `backward`: the last colour first, on one rank.
 template <class Visit>
 void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, double* data, int stride,
-                Visit&& visit) {
+                bool backward, Visit&& visit) {
     const auto visit_tiles = [&](Index first, Index last) {
         // Shares of several tiles: a thread that takes them one by one waits for the counter, and for lines of bodies
         // that another core has.
@@ -89,8 +89,10 @@ void in_colours(const Tiling& tiling, int threads, const Exchange* exchange, dou
                     tiling.colour_start[colour + 1]);
     };
     if (exchange == nullptr) {
-        for (Index colour = 0; colour < tiling.colours(); ++colour)
+        for (Index k = 0; k < tiling.colours(); ++k) {
+            const Index colour = backward ? tiling.colours() - 1 - k : k;
             visit_tiles(tiling.colour_start[colour], tiling.colour_start[colour + 1]);
+        }
     } else if (exchange->splits_mass()) {
         for (Index colour = 0; colour < tiling.colours(); ++colour) visit_border(colour);
         exchange->start(data, stride, 0);
@@ -112,7 +114,9 @@ template <class Kernel>
 SweepSums sweep(Kernel& kernel, const Tiling& tiling, int threads, double* before, const double* push,
                 Sleep& sleep, const Exchange* exchange, ScratchArray<SweepSums>& partial) {
     partial.resize(tiling.tiles());
-    in_colours(tiling, threads, exchange, kernel.bodies(), kernel.body_stride(),
+    bool backward = false;
+    if constexpr (requires { kernel.backward; }) backward = kernel.backward;
+    in_colours(tiling, threads, exchange, kernel.bodies(), kernel.body_stride(), backward,
                [&](Index t) { partial[t] = kernel.visit_tile(t, before, push, sleep); });
     // A tile belongs to one rank, so exact sums of tiles do not depend on ranks or threads.
     std::array<ExactSum, 3> sums;

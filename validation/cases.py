@@ -9,6 +9,7 @@ import forces
 import laws
 import rolling
 import sand
+import sand_laws
 from common import plots, save
 
 GRADIENTS = ["pgd", "apgd", "apgd-as", "apgd-ar", "apgd-asr"]
@@ -244,6 +245,8 @@ ALL = [
     Case("sand_columns", "collapse of columns of sand, six aspect ratios and one in space", True, sand.columns),
     Case("sand_cylinder", "collapse of a cylinder of sand", True, sand.cylinder),
     Case("sand_heap", "a heap of sand at rest for 10,000 steps", True, sand.heap),
+    Case("sand_friction", "discharge of a silo of sand with friction 0, 0.3, 0.5", True, sand_laws.friction),
+    Case("sand_materials", "what friction, fast friction and viscosity do to a column of sand", True, sand_laws.materials),
     Case("sand_silo", "discharge of a silo of sand in the plane, five outlets", True, sand.silo),
     Case("balls_slope", "500 balls on a slope, five local laws", True, local_laws("balls_slope")),
     Case("plane_512_before", "512 spheres on a plane, s from the step before", True,

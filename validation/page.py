@@ -4,6 +4,7 @@ import forces
 import laws
 import rolling
 import sand
+import sand_laws
 from common import table
 
 HEAD = """# Validation: published runs and granular laws
@@ -275,5 +276,5 @@ def summary(figures):
 
 def write(figures):
     parts = [HEAD, summary(figures)]
-    parts += [part(figures) for part in (rolling.section, forces.section, laws.section, sand.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
+    parts += [part(figures) for part in (rolling.section, forces.section, laws.section, sand.section, sand_laws.section, box, plane, collapse, ellipses, local_laws) if part(figures)]
     return "\n".join(parts).rstrip("\n") + "\n"

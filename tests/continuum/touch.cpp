@@ -12,7 +12,7 @@ namespace {
 
 constexpr double width = 0.1;
 
-/// Sand in all cells from -5 to 5 around 0 along each direction, at rest, and one held body.
+/// Sand in all cells from -5 to 5 around 0 along each direction, at rest, and one free body.
 template <int d>
 struct SandAround {
     Scene<d> scene;
@@ -41,7 +41,6 @@ struct SandAround {
         scene.materials.add({"wood", 500}, PairLaw{});
         plan.shape = scene.add_shape(shape);
         plan.pose.position = position;
-        plan.motion = Motion::held;
         scene.add_body(plan);
         find_touches(scene, grid, state, 1e-3, 1, touches, space);
     }

@@ -95,20 +95,23 @@ template <class Contact, bool associated, bool compliant, bool pushed>
 void ContactSweeps::visit_run(std::vector<Contact, HugePageAllocator<Contact>>& contacts, const Run& run,
                               double* before, double beta, Sleep& sleep, SweepSums& sums) {
     const SweepState state{lines(), inertia_.empty() ? nullptr : inertia_.data(), beta};
-    Contact* c = contacts.data() + run.first;
-    double* x = r.data() + run.row;
-    double* from = before == nullptr ? nullptr : before + run.row;
-    const Give* give = compliant ? give_.data() + run.place : nullptr;
+    const Index begin = backward ? run.count - 1 : 0, step = backward ? -1 : 1;
+    Contact* c = contacts.data() + run.first + begin;
+    double* x = r.data() + run.row + begin * Contact::numbers;
+    double* from = before == nullptr ? nullptr : before + run.row + begin * Contact::numbers;
+    const Give* give = compliant ? give_.data() + run.place + begin : nullptr;
     Visited here;
     Index visits = 0;
-    for (Index k = 0; k < run.count; ++k, ++c, x += Contact::numbers) {
-        // The array of contacts goes on for that many past the last.
-        const char* next = reinterpret_cast<const char*>(c + contact_ahead<Contact>);
-        for (std::size_t at = 0; at < sizeof(Contact); at += 64) __builtin_prefetch(next + at);
-        for (const std::ptrdiff_t body : {c[bodies_ahead].a, c[bodies_ahead].b}) {
-            __builtin_prefetch(state.lines + body * body_line, 1);
-            if (std::is_same_v<Contact, RigidContact> && state.inertia != nullptr)
-                __builtin_prefetch(state.inertia + body * inertia_line);
+    for (Index n = 0, k = begin; n < run.count; ++n, k += step, c += step, x += step * Contact::numbers) {
+        if (!backward) {
+            // The array of contacts goes on for that many past the last.
+            const char* next = reinterpret_cast<const char*>(c + contact_ahead<Contact>);
+            for (std::size_t at = 0; at < sizeof(Contact); at += 64) __builtin_prefetch(next + at);
+            for (const std::ptrdiff_t body : {c[bodies_ahead].a, c[bodies_ahead].b}) {
+                __builtin_prefetch(state.lines + body * body_line, 1);
+                if (std::is_same_v<Contact, RigidContact> && state.inertia != nullptr)
+                    __builtin_prefetch(state.inertia + body * inertia_line);
+            }
         }
         const bool sleeps = sleep.sweeps > 0 && sleep.left[run.place + k] > 0;
         if (sleeps) {
@@ -121,8 +124,8 @@ void ContactSweeps::visit_run(std::vector<Contact, HugePageAllocator<Contact>>& 
             if (sleep.sweeps > 0 && visited.step < sleep.threshold)
                 sleep.left[run.place + k] = static_cast<std::uint8_t>(sleep.sweeps);
         }
-        if (from != nullptr) from += Contact::numbers;
-        if (give != nullptr) ++give;
+        if (from != nullptr) from += step * Contact::numbers;
+        if (give != nullptr) give += step;
     }
     sums.step += here.step;
     sums.uphill += here.uphill;

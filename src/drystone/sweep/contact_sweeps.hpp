@@ -50,8 +50,7 @@ public:
     /// Weights of the components of r in the norm of a step.
     void weights(Vector& out) const;
 
-    /// Colours, the runs of a tile, and tensors in a run are visited in the opposite order; contacts in a run are not:
-    /// for those of sand with bodies, the few that share a node or a body, it makes no difference.
+    /// Colours, the runs of a tile and what is in a run are visited in the opposite order (but blocks of other kinds).
     bool backward = false;
     Vector r;  ///< impulses, packed; one number more than there are, which stays 0
     Vector z;  ///< lines of bodies (contact_visits.hpp), from a cache line's beginning on

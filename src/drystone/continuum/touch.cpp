@@ -240,8 +240,8 @@ void find_touches(const Scene<d>& scene, const Grid<d>& grid, const GridState<d>
                 }
                 const double way = std::max(small, h * (state.velocity[j].norm() + fall + body_speed));
                 if (gap > way) continue;
-                // Held bodies make floors and walls together, whose seams are edges that are none: in scenes/sand/silo.toml
-                // a step takes 6400 sweeps instead of 600 where the faces in the seams of its floor are met.
+                // Held bodies make floors and walls together, whose seams are edges that are none: a step of
+                // scenes/sand/silo.toml takes 6400 sweeps instead of 600 where the faces in its seams are met.
                 if (!bodies.is_free(i)) faces.count = 0;
                 const Faces<d> met = faces_met<d>(faces, x.normal, gap, small, grid.width);
                 for (int k = 0; k < met.count; ++k)

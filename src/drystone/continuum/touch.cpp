@@ -89,7 +89,7 @@ Faces<d> faces_near(const Placed<d>& body, const Vec<d>& width, const Vec<d>& x)
     const Mat<d> R = matrix(body.pose.rotation);
     const Vec<d> y = R.transpose() * (x - body.pose.position) / body.size;
     for (bool found = true; found && out.count < Faces<d>::most;) {
-        Vec<d> best;
+        Vec<d> best = Vec<d>::Zero();
         double largest = -INFINITY;
         for_each_face<d>(*body.shape, [&](const Vec<d>& normal, double offset) {
             const double gap = body.size * (normal.dot(y) - offset);

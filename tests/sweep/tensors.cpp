@@ -153,13 +153,8 @@ TYPED_TEST(Tensors, AreSweptAsGeneralRowsAre) {
     }
 }
 
-TYPED_TEST(Tensors, AreSweptBackwardInTheOppositeOrder) {
-    constexpr int d = TypeParam::value;
-    const ConeProblem p = lattice<d>(cones<d>(), 0);
-    const Delassus W(p);
-    const Tiling there = tile_contact_graph(W, 2);
-    ASSERT_GT(there.colours(), 1);
-    ASSERT_GT(there.tiles(), there.colours());
+/// Of each colour its tiles, of each tile its blocks, the last first.
+Tiling backward(const Tiling& there) {
     Tiling back;
     for (Index colour = there.colours(); colour-- > 0;) {
         for (Index t = there.colour_start[colour]; t < there.colour_start[colour + 1]; ++t) {
@@ -169,20 +164,42 @@ TYPED_TEST(Tensors, AreSweptBackwardInTheOppositeOrder) {
         }
         back.colour_start.push_back(back.tiles());
     }
-    const auto swept = [&](const Tiling& tiling, bool backward) {
+    return back;
+}
+
+void expect_swept_backward(const ConeProblem& p, const Tiling& tiling) {
+    const Delassus W(p);
+    const auto swept = [&](const Tiling& order, bool opposite) {
         ContactSweeps kernel;
         const Vector from = Vector::Zero(p.rows());
-        kernel.fill(W, Law::coulomb, {}, tiling, from);
-        kernel.backward = backward;
+        kernel.fill(W, Law::coulomb, {}, order, from);
+        kernel.backward = opposite;
         Sleep awake;
         ScratchArray<SweepSums> partial(&W.rooms());
-        sweep(kernel, tiling, 1, nullptr, nullptr, awake, nullptr, partial);
+        sweep(kernel, order, 1, nullptr, nullptr, awake, nullptr, partial);
         Vector r(p.rows());
         kernel.store(r);
         return r;
     };
-    EXPECT_EQ(swept(there, true), swept(back, false));
-    EXPECT_NE(swept(there, true), swept(there, false));
+    EXPECT_EQ(swept(tiling, true), swept(backward(tiling), false));
+    EXPECT_NE(swept(tiling, true), swept(tiling, false));
+}
+
+TYPED_TEST(Tensors, AreSweptBackwardInTheOppositeOrder) {
+    constexpr int d = TypeParam::value;
+    const ConeProblem sand = lattice<d>(cones<d>(), 0);
+    const Tiling tiles = tile_contact_graph(Delassus(sand), 2);
+    ASSERT_GT(tiles.colours(), 1);
+    ASSERT_GT(tiles.tiles(), tiles.colours());
+    expect_swept_backward(sand, tiles);
+    // With bodies: all contacts, then all tensors.
+    const ConeProblem mixed = lattice<d>(cones<d>(), 3);
+    Tiling kinds;
+    for (Index i = 0; i < mixed.blocks(); ++i) kinds.order.push_back(i);
+    const auto contacts = static_cast<Index>(mixed.contacts.size());
+    kinds.tile_start = {0, contacts, mixed.blocks()};
+    kinds.colour_start = {0, 1, 2};
+    expect_swept_backward(mixed, kinds);
 }
 
 TYPED_TEST(Tensors, AreSolvedByEverySolverAlike) {

@@ -1,9 +1,10 @@
-// Ctrl-C and SIGTERM: a run finishes its step and writes a checkpoint.
+// Signals that mean "end well": a run finishes its step and writes a checkpoint.
 #pragma once
 
 namespace drystone::command {
 
-/// While alive, the first SIGINT or SIGTERM is only noted; a second one ends the program at once, as usual.
+/// While alive, SIGTERM, SIGUSR1 (warnings of schedulers), SIGHUP and the first SIGINT (Ctrl-C) are only noted; a second
+/// SIGINT ends the program at once, as usual.
 class InterruptWatch {
 public:
     InterruptWatch();

@@ -78,7 +78,9 @@ constexpr const char* run_footer =
     "from it. The problems of the first 10 steps that are not solved are saved as DIR/failed_step_N.hdf5.\n"
     "Exit code: 0 if the run reached its end; 1 if something could not be written, or, with --strict, if a "
     "step was\n"
-    "not solved; 2 for bad options and scenes with faults; 130 if it was stopped by Ctrl-C or SIGTERM.\n";
+    "not solved; 2 for bad options and scenes with faults; 130 if it was stopped by Ctrl-C, SIGTERM, SIGUSR1 "
+    "or "
+    "SIGHUP.\n";
 
 constexpr const char* resume_footer =
     "Examples:\n"

@@ -17,8 +17,9 @@ inline constexpr int exit_solved = 0;    ///< every problem was solved
 inline constexpr int exit_unsolved = 1;  ///< at least one was not
 /// a run could not go on: no room on the disk, a folder that cannot be written to
 inline constexpr int exit_failed = 1;
-inline constexpr int exit_misuse = 2;     ///< bad options, or a file that cannot be read or written
-inline constexpr int exit_stopped = 130;  ///< a run was stopped by Ctrl-C or SIGTERM, and can be resumed
+inline constexpr int exit_misuse = 2;  ///< bad options, or a file that cannot be read or written
+inline constexpr int exit_stopped =
+    130;  ///< a run was stopped by a signal (interrupt.hpp), and can be resumed
 
 /// What the user typed cannot be done; the message says what can.
 struct UsageError : std::runtime_error {

@@ -25,7 +25,7 @@ struct SittingOptions {
     int rebalance_every = 0;  ///< steps after which space is cut anew whatever the balance; 0: by need
 };
 
-/// Runs. The exit code: 0 at the end; exit_stopped after Ctrl-C or SIGTERM; with `strict`, exit_unsolved if a step was
+/// Runs. The exit code: 0 at the end; exit_stopped after a signal (interrupt.hpp); with `strict`, exit_unsolved if a step was
 /// not solved; exit_failed, with one message, where something could not be written. `same_folder`: see FolderOptions.
 template <int d>
 int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder);

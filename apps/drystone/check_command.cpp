@@ -3,6 +3,7 @@
 #include "drystone/cone/tensor_row.hpp"
 #include "drystone/continuum/transfer.hpp"
 #include "drystone/scenes/scene_file.hpp"
+#include "drystone/scenes/settings.hpp"
 #include "drystone/scenes/warnings.hpp"
 #include "run.hpp"
 
@@ -255,12 +256,13 @@ void look_at(const RunPlan<d>& plan, const Value& file, bool silent, Finding& fi
     row("memory", fmt::format("about {:.3g} MB", bytes / 1e6));
 }
 
-Finding look_at(const std::string& name, bool silent) {
+Finding look_at(const std::string& name, const std::vector<SceneSetting>& settings, bool silent) {
     Finding finding;
     try {
         SceneFiles files = open_scene(name);
+        files.settings = settings;
         const AnyPlan plan = read_scene(files);
-        const Value value = read_toml(files.scene, files.text);
+        const Value value = values_of(files);
         std::visit([&](const auto& any) { look_at(any, value, silent, finding); }, plan);
     } catch (const SceneError& error) {
         finding.faults = error.faults;
@@ -292,12 +294,14 @@ void tell_json(const std::string& name, const Finding& finding) {
 
 int check_command(const CheckOptions& options) {
     std::size_t faults = 0, warnings = 0;
+    std::vector<SceneSetting> settings;
+    for (const std::string& text : options.settings) settings.push_back(setting_of(text));
     for (const std::string& name : options.scenes) {
         if (options.scenes.size() > 1 && !options.json) {
             if (&name != options.scenes.data()) say("");
             say(name);
         }
-        const Finding finding = look_at(name, options.json);
+        const Finding finding = look_at(name, settings, options.json);
         faults += finding.faults.size();
         warnings += finding.warnings.size();
         if (options.json) {

@@ -71,6 +71,8 @@ Json info_of_checkpoint(const std::string& path) {
         },
         checkpoint.run);
     object["files"] = 1 + checkpoint.files.others.size();
+    for (const SceneSetting& setting : checkpoint.files.settings)
+        object["settings"].push_back(setting.field + "=" + setting.value);
     return object;
 }
 

@@ -164,6 +164,21 @@ void add_run_options(CLI::App& app, RunSettings& run, std::string& law) {
         ->capture_default_str();
 }
 
+/// Fields of the scene that are given other values. A word with "=" in it is one: the next without is a scene again.
+void add_settings(CLI::App& app, std::vector<std::string>& settings) {
+    app.add_option("--set", settings,
+                   "Fields of the scene and their values instead of the file's: --set time.end=3 "
+                   "material.stone.friction=0.4")
+        ->type_name("FIELD=VALUE")
+        ->check([](const std::string& word) {
+            return word.find('=') != std::string::npos
+                       ? std::string()
+                       : fmt::format(
+                             "\"{}\" gives no field a value; write FIELD=VALUE, and the scene before --set",
+                             word);
+        });
+}
+
 /// Options that run and resume have.
 void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& overrides,
                          const std::string& otherwise) {
@@ -222,11 +237,13 @@ int run(int argc, char** argv, const Communicator* ranks) {
     RunSceneOptions run_options;
     CLI::App* run_scene = add_command(app, "run", "Run a scene", run_footer);
     add_word(*run_scene, "SCENE", run_options.scene, "Scene file (TOML; see docs/scene.md)")->required();
+    add_settings(*run_scene, run_options.settings);
     add_sitting_options(*run_scene, run_options.sitting, run_options.overrides, "none if not given");
 
     ResumeOptions resume_options;
     CLI::App* resume = add_command(app, "resume", "Go on with a run that was stopped", resume_footer);
     add_word(*resume, "DIR", resume_options.from, "Folder of the run, or a checkpoint")->required();
+    add_settings(*resume, resume_options.settings);
     add_sitting_options(*resume, resume_options.sitting, resume_options.overrides,
                         "that of the checkpoint if not given");
 
@@ -240,6 +257,7 @@ int run(int argc, char** argv, const Communicator* ranks) {
     CLI::App* check = add_command(
         app, "check", "Say what a scene file means and what looks wrong with it; run nothing", check_footer);
     add_word(*check, "SCENE", check_options.scenes, "Scene files (TOML; see docs/scene.md)")->required();
+    add_settings(*check, check_options.settings);
     check->add_flag("--json", check_options.json, "One JSON object per scene and line, nothing else");
     check->add_flag("--strict", check_options.strict, "Warnings count as faults");
 

@@ -2,6 +2,7 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/scenes/scene_file.hpp"
+#include "drystone/scenes/settings.hpp"
 #include "run.hpp"
 
 #include <fmt/format.h>
@@ -25,16 +26,20 @@ RunOverrides merged(RunOverrides stored, const RunOverrides& given) {
 }
 
 template <int d>
-int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& stopped,
-          SittingOptions sitting, bool same_folder) {
-    Run<d> run{std::move(checkpoint.files), merged(checkpoint.overrides, options.overrides),
-               std::move(stopped.plan)};
+Run<d> run_of(Checkpoint& checkpoint, StoppedRun<d>& stopped, const RunOverrides& overrides) {
+    Run<d> run{std::move(checkpoint.files), merged(checkpoint.overrides, overrides), std::move(stopped.plan)};
     run.memory.warm = std::move(stopped.warm);
     run.memory.sand.warm = std::move(stopped.sand_warm);
     run.progress = std::move(stopped.progress);
     run.observers = std::move(checkpoint.observers);
     apply(run.overrides, run.plan.options);
-    if (options.overrides.until || options.overrides.steps) run.progress.stopped = StopReason::none;
+    if (overrides.until || overrides.steps) run.progress.stopped = StopReason::none;
+    return run;
+}
+
+template <int d>
+int go_on(const SittingOptions& sitting, Run<d> run, bool same_folder) {
+    if (run.plan.phase_is_over(run.files, run.progress)) return phase_over;
     if (run.at_end()) {
         say(fmt::format(
             "{}: at its end, time {:.6g} s and step {}; nothing is left to do. --until makes it longer",
@@ -44,7 +49,37 @@ int go_on(const ResumeOptions& options, Checkpoint& checkpoint, StoppedRun<d>& s
     return run_sitting<d>(sitting, std::move(run), same_folder);
 }
 
+/// From this checkpoint; phase_over where its phase is over and another one follows.
+int resume(const fs::path& file, const RunOverrides& overrides, const RunChanges& changes,
+           SittingOptions sitting) {
+    const Communicator* team = sitting.ranks;
+    const hdf5::Ranks ranks = team != nullptr ? hdf5::Ranks{team->address()} : hdf5::Ranks{};
+    Checkpoint checkpoint = read_checkpoint(file, DRYSTONE_VERSION, plan_without_grains, ranks, changes);
+    if (checkpoint.program != DRYSTONE_VERSION && !sitting.quiet) {
+        complain(fmt::format(
+            "note: the checkpoint is of drystone {}, this is {}: results may differ in the last digits",
+            checkpoint.program, DRYSTONE_VERSION));
+    }
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (sitting.output.empty()) sitting.output = folder.string();
+    std::error_code error;
+    const bool same = fs::equivalent(sitting.output, folder, error) && !error;
+    return std::visit(
+        [&]<int d>(StoppedRun<d>& stopped) {
+            Run<d> run = run_of(checkpoint, stopped, overrides);
+            run.changed = changes.next_phase || !changes.settings.empty();
+            return go_on(sitting, std::move(run), same);
+        },
+        checkpoint.run);
+}
+
 }  // namespace
+
+int through_phases(const SittingOptions& sitting, int code) {
+    const fs::path file = fs::path(sitting.output) / "checkpoint.h5";
+    while (code == phase_over) code = resume(file, {}, {.next_phase = true}, sitting);
+    return code;
+}
 
 int resume_command(const ResumeOptions& options) {
     std::error_code error;
@@ -54,21 +89,16 @@ int resume_command(const ResumeOptions& options) {
         if (!fs::exists(file, error))
             fail(options.from, "holds no checkpoint.h5", "give the folder of a run, or run its scene again");
     }
-    const Communicator* team = options.sitting.ranks;
-    const hdf5::Ranks ranks = team != nullptr ? hdf5::Ranks{team->address()} : hdf5::Ranks{};
-    Checkpoint checkpoint = read_checkpoint(file, DRYSTONE_VERSION, plan_without_grains, ranks);
-    if (checkpoint.program != DRYSTONE_VERSION && !options.sitting.quiet) {
-        complain(fmt::format(
-            "note: the checkpoint is of drystone {}, this is {}: results may differ in the last digits",
-            checkpoint.program, DRYSTONE_VERSION));
-    }
-    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    RunChanges changes;
+    for (const std::string& text : options.settings) changes.settings.push_back(setting_of(text));
+    check_changes(changes.settings);
+    const int code = resume(file, options.overrides, changes, options.sitting);
+    if (code != phase_over) return code;
+    // It was stopped between two phases.
+    changes.next_phase = true;
     SittingOptions sitting = options.sitting;
-    if (sitting.output.empty()) sitting.output = folder.string();
-    const bool same = fs::equivalent(sitting.output, folder, error);
-    return std::visit(
-        [&]<int d>(StoppedRun<d>& run) { return go_on(options, checkpoint, run, sitting, same && !error); },
-        checkpoint.run);
+    if (sitting.output.empty()) sitting.output = file.parent_path().string();
+    return through_phases(sitting, resume(file, options.overrides, changes, sitting));
 }
 
 }  // namespace drystone::command

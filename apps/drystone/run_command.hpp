@@ -7,6 +7,7 @@ namespace drystone::command {
 
 struct RunSceneOptions {
     std::string scene;
+    std::vector<std::string> settings;  ///< "time.end=3"
     RunOverrides overrides;
     SittingOptions sitting;
 };

@@ -72,8 +72,9 @@ public:
                                      : "",
                 sum.work.joints != 0 ? fmt::format("joints {:.6g} J, ", sum.work.joints) : "",
                 sum.work.scheme,
-                sum.fed_energy != 0 ? fmt::format("grains that came and went {:.6g} J, ", sum.fed_energy)
-                                    : "",
+                sum.fed_energy != 0
+                    ? fmt::format("what came, went and was changed {:.6g} J, ", sum.fed_energy)
+                    : "",
                 balance_text()),
             fmt::format(
                 "seconds {}: free motion {}, detection {}, assembly {}, solving {}, {}integration {}, "

@@ -187,6 +187,15 @@ private:
 
     int finish() {
         log_.end();
+        if (run_.plan.phase_is_over(run_.files, run_.progress)) {
+            const auto p = static_cast<std::size_t>(run_.files.phase);
+            const std::vector<std::string>& phases = run_.plan.phases;
+            const std::string line = fmt::format(
+                "phase {} of {}, {}: over at time {:.6g} s, step {}; then {}", p + 1, phases.size(),
+                phases[p], run_.plan.world.scene.time, summary().steps, phases[p + 1]);
+            if (talks()) log_.summary(line);
+            return phase_over;
+        }
         const RunFolder<d>* folder = folder_ ? &*folder_ : nullptr;
         const RunEnd ends = {bodies(), part_ ? options_.ranks->count() : 1,
                              energy_of_a_fall<d>(run_.plan.world, run_.plan.options.step.h, share()),
@@ -234,6 +243,9 @@ void check_log(const SittingOptions& options, const Run<d>& run) {
 template <int d>
 int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder) {
     check_log(options, run);
+    if (run.plan.phases.size() > 1 && options.output.empty())
+        fail("--output", "is missing, and a run in phases goes from one to the next by a checkpoint",
+             "give a folder");
     Sitting<d> sitting(options, std::move(run), same_folder);
     try {
         return sitting.run();

@@ -25,6 +25,9 @@ struct SittingOptions {
     int rebalance_every = 0;  ///< steps after which space is cut anew whatever the balance; 0: by need
 };
 
+/// Instead of an exit code: a phase is over, its checkpoint is written, and another phase follows.
+inline constexpr int phase_over = -1;
+
 /// Runs. The exit code: 0 at the end; exit_stopped after a signal (interrupt.hpp); with `strict`, exit_unsolved if a step was
 /// not solved; exit_failed, with one message, where something could not be written. `same_folder`: see FolderOptions.
 template <int d>

@@ -25,7 +25,7 @@ std::vector<std::string> warnings(const std::string& text) {
     return lines;
 }
 
-struct Case {
+struct Warned {
     const char* scene;
     const char* warning;
 };
@@ -35,7 +35,7 @@ struct Case {
 #define HEAD "dimension = 3\ngravity = [0, 0, -9.81]\n"
 
 TEST(SceneWarnings, EachIsToldWithItsLineAndCure) {
-    const Case cases[] = {
+    const Warned cases[] = {
         {HEAD "[[body]]\nshape = { type = \"sphere\", radius = 101 }\nposition = [0, 0, 0]",
          "s:3: body[0]: body 0 (sphere) has a radius of 101 m; lengths are in m"},
         {"dimension = 3\ngravity = [0, 0, -9.81]\n[time]\nstep = 1e-6\n[[lattice]]\nshape = { type = "
@@ -78,7 +78,7 @@ TEST(SceneWarnings, EachIsToldWithItsLineAndCure) {
         {HEAD "[[wall]]\npoint = [0, 0, 0]\nnormal = [0, 0, 1]", "s: no body is free to move"},
         {"dimension = 3\n" GRAIN, "s: there is no gravity and no velocity: nothing will move"},
     };
-    for (const Case& each : cases) {
+    for (const Warned& each : cases) {
         const auto told = warnings(each.scene);
         ASSERT_EQ(told.size(), 1U) << each.scene << "\n"
                                    << (told.empty() ? "" : told.front() + "\n" + told.back());

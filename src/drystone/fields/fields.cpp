@@ -27,6 +27,7 @@ std::vector<TableText> general_tables() {
           {"cell", 0, "table", "", "`[cell]`"},
           {"output", 0, "table", "", "`[output]`"},
           {"stop", 0, "table", "", "`[stop]`"},
+          {"phase", 0, "tables", "", "`[[phase]]`"},
           {"material", 0, "tables", "", "`[[material]]`"},
           {"pair", 0, "tables", "", "`[[pair]]`"},
           {"shape", 0, "tables", "", "`[[shape]]`"},
@@ -144,6 +145,24 @@ std::vector<TableText> outcome_tables() {
            "when nothing has changed from one such window of time to the next", want::duration},
           {"steady_change", 0, "-", "0.01", "relative change that counts as none", want::factor},
           {"earliest", 0, "s", "0", "not before this time", want::interval}}},
+        {"phase",
+         "[[phase]]",
+         "Parts of a run, one after the other, each with changes at its beginning: fill, settle, open the "
+         "gate, measure. The "
+         "run needs a folder (`--output`).",
+         {{"name", 0, "text", required, "for people"},
+          {"lasts", 0, "s", required,
+           "at most; `[phase.stop]` may end it earlier, as `[stop]` does a run, its `earliest` counted from "
+           "the "
+           "beginning of the phase",
+           want::duration},
+          {"stop", 0, "table", "none", "when it ends earlier: see `[stop]`"},
+          {"remove", 0, "names", "none", "of walls and bodies that are taken away at its beginning"},
+          {"free", 0, "names", "none", "of held bodies that are let go at its beginning"},
+          {"set", 0, "table", "none",
+           "fields and their values from here on: `set.material.stone.friction = 0.3`, "
+           "`set.wall.gate.motion.velocity = [1, 0]`; what the "
+           "bodies are made of stays as it is"}}},
         {"output",
          "[output]",
          "Used with `drystone run --output DIR`. Times are of the simulation.",

@@ -23,7 +23,7 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 5;
+constexpr int format_version = 6;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill
@@ -148,6 +148,14 @@ void write_files(const hdf5::Group& group, const SceneFiles& files) {
         const hdf5::Group one = others.create_group(std::to_string(k++));
         one.write_bytes("name", name);
         one.write_bytes("content", content);
+    }
+    write_long(group, "phase", files.phase);
+    group.write_double("phase_begin", files.phase_begin);
+    const hdf5::Group settings = group.create_group("settings");
+    for (std::size_t s = 0; s < files.settings.size(); ++s) {
+        const hdf5::Group one = settings.create_group(fmt::format("{:06}", s));
+        one.write_bytes("field", files.settings[s].field);
+        one.write_bytes("value", files.settings[s].value);
     }
 }
 
@@ -328,7 +336,7 @@ bool is_checkpoint(const std::filesystem::path& path) {
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
-                           const PlanReader& read_plan, const hdf5::Ranks& ranks) {
+                           const PlanReader& read_plan, const hdf5::Ranks& ranks, const RunChanges& changes) {
     const hdf5::Ranks several = hdf5::others_of(ranks);
     std::string writer;
     // One reads the whole file for its checksum, and tries it. The checksum tells accidents; ill will can make another.
@@ -342,7 +350,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string&
     // others.
     std::optional<hdf5::File> file;
     hdf5::together(several, [&] { file = hdf5::File::open(path, {}, hdf5::Source::checked); });
-    Checkpoint checkpoint = read_checkpoint_content(file->root(), read_plan, several);
+    Checkpoint checkpoint = read_checkpoint_content(file->root(), read_plan, several, changes);
     checkpoint.program = writer;
     return checkpoint;
 }

@@ -2,13 +2,14 @@
 //
 //   bytes 0 to 511   a header in text, padded with newlines:
 //                        drystone checkpoint
-//                        version 5
+//                        version 6
 //                        program <version of drystone that wrote it>
 //                        length <bytes of the whole file>
 //                        xxh3 <128 bits in hexadecimal: of the whole file, with these 32 digits as zeros>
 //   from byte 512    HDF5 (which allows for such a block before it, so that its tools open the file):
 //     /dimension     2 or 3               /time (s), /gravity
-//     /scene/        name, text: of the scene file; others/<k>/name, content: of the files that it names
+//     /scene/        name, text: of the scene file; others/<k>/name, content: of the files that it names;
+//                    settings/<k>/field, value: what was said instead of the file; phase, phase_begin: where it is
 //     /overrides/    what the command line said instead of the scene: until, steps, tolerance, where given
 //     /bodies/       id, shape, size, material, motion, mass, inertia, position, image, rotation, velocity, spin;
 //                    next_id
@@ -99,6 +100,13 @@ struct Checkpoint {
 /// True if the file begins as a checkpoint does, whole or not.
 bool is_checkpoint(const std::filesystem::path& path);
 
+/// What is to be different from what was left.
+struct RunChanges {
+    bool next_phase = false;  ///< the present one is over
+    std::vector<SceneSetting> settings =
+        {};  ///< fields that may change while a run goes on: the plan's reader looks
+};
+
 /// Makes the plan of a scene from its files, without the grains, which the checkpoint has (scenes/scene_file.hpp).
 using PlanReader = std::function<AnyPlan(SceneFiles&)>;
 
@@ -107,10 +115,11 @@ using PlanReader = std::function<AnyPlan(SceneFiles&)>;
 /// nothing of it is used then. Several ranks: collective; of n rows rank k of N gets those from k n / N to (k + 1) n /
 /// N, and all throw the same Error if one does.
 Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
-                           const PlanReader& read_plan, const hdf5::Ranks& ranks = {});
+                           const PlanReader& read_plan, const hdf5::Ranks& ranks = {},
+                           const RunChanges& changes = {});
 
 /// What stands behind the header: everything is checked but the header. The file is opened by each rank for itself.
 Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& read_plan,
-                                   const hdf5::Ranks& ranks = {});
+                                   const hdf5::Ranks& ranks = {}, const RunChanges& changes = {});
 
 }  // namespace drystone

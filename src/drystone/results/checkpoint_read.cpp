@@ -41,6 +41,15 @@ SceneFiles read_files(const hdf5::Group& group) {
         const hdf5::Group one = others.open_group(k);
         files.others[read_text(one, "name", most_letters)] = read_text(one, "content", most_surface_bytes);
     }
+    constexpr std::int64_t most_phases = 1'000'000;
+    files.phase = static_cast<int>(read_within(group, "phase", 1, 0, most_phases)[0]);
+    files.phase_begin = read_finite(group, "phase_begin", from_zero);
+    const hdf5::Group settings = group.open_group("settings");
+    for (const std::string& s : settings.names()) {  // in the order of their numbers
+        const hdf5::Group one = settings.open_group(s);
+        files.settings.push_back(
+            {read_text(one, "field", most_letters), read_text(one, "value", most_scene_bytes)});
+    }
     files.sealed = true;
     return files;
 }
@@ -294,10 +303,47 @@ void check_joints(const hdf5::Group& root, const Scene<d>& scene) {
     }
 }
 
+/// Bodies that a phase has taken away or let go. Answers how many rows of all ranks are left, and where ours begin.
 template <int d>
-StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks) {
+RowRange change_bodies(const RunPlan<d>& plan, const hdf5::Ranks& ranks, Bodies<d>& bodies) {
+    const auto among = [](const std::vector<GlobalId>& ids, GlobalId id) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    std::vector<std::uint8_t> gone(bodies.id.size());
+    for (Index i = 0; i < bodies.count(); ++i) {
+        gone[i] = among(plan.gone, bodies.id[i]) ? 1 : 0;
+        if (among(plan.freed, bodies.id[i])) bodies.motion[i] = Motion::free;
+    }
+    bodies.remove(gone);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(hdf5::count_of(ranks)));
+    const auto rank = static_cast<std::size_t>(hdf5::rank_of(ranks));
+    counts[rank] = bodies.count();
+    hdf5::add_up(ranks, counts);
+    RowRange rows{0, bodies.count(), 0};
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        rows.first += k < rank ? counts[k] : 0;
+        rows.total += counts[k];
+    }
+    return rows;
+}
+
+/// True if one of the fields is this one, or below it.
+bool touches(const std::vector<std::string>& fields, std::string_view what) {
+    return std::any_of(fields.begin(), fields.end(), [&](const std::string& field) {
+        return field.starts_with(what) && (field.size() == what.size() || field[what.size()] == '.');
+    });
+}
+
+template <int d>
+StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ranks& ranks,
+                       const RunChanges& changes) {
     StoppedRun<d> run;
     Scene<d>& scene = plan.world.scene;
+    std::vector<std::string> changed;
+    for (const SceneSetting& setting : changes.settings) changed.push_back(setting.field);
+    if (changes.next_phase) changed.insert(changed.end(), plan.changed.begin(), plan.changed.end());
+    const Vec<d> gravity = scene.gravity;
+    const Domain<d> domain = scene.domain;
     hdf5::together(ranks, [&] {
         const hdf5::Group bodies = root.open_group("bodies");
         const RowRange rows = share_of(ranks, bodies.size("id"));
@@ -305,15 +351,25 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         scene.bodies = read_bodies(bodies, scene, rows);
         scene.gravity = read_vector<d>(root, "gravity");
         scene.time = read_finite(root, "time", from_zero);
-        run.slabs.first_body = rows.first;
-        run.slabs.bodies = rows.total;
+        if (touches(changed, "gravity")) scene.gravity = gravity;
+        if (touches(changed, "cell")) {
+            scene.domain.rate = domain.rate;
+            scene.domain.shear_rate = domain.shear_rate;
+        }
     });
+    const RowRange left = change_bodies(plan, ranks, scene.bodies);
+    run.slabs.first_body = left.first;
+    run.slabs.bodies = left.total;
     check_drives(root, scene, ranks);
     if (ranks.alone()) check_joints(root, scene);  // several ranks know none
     hdf5::together(ranks, [&] {
         RowRange rows;
         run.warm = read_warm<d>(root.open_group("warm"), scene.bodies.next_id, ranks, rows);
         run.progress = read_progress(root.open_group("progress"), plan.feeds);
+        if (changes.next_phase) {
+            run.progress.stop = {};
+            run.progress.stopped = StopReason::none;
+        }
         run.slabs.first_warm = rows.first;
         run.slabs.warm = rows.total;
         if (plan.world.sand.cell.isZero(0)) return;
@@ -327,11 +383,17 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
 }  // namespace
 
 Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& read_plan,
-                                   const hdf5::Ranks& ranks) {
+                                   const hdf5::Ranks& ranks, const RunChanges& changes) {
     Checkpoint checkpoint;
     std::optional<AnyPlan> plan;
     hdf5::together(ranks, [&] {
-        checkpoint.files = read_files(root.open_group("scene"));
+        SceneFiles& files = checkpoint.files;
+        files = read_files(root.open_group("scene"));
+        files.settings.insert(files.settings.end(), changes.settings.begin(), changes.settings.end());
+        if (changes.next_phase) {
+            ++files.phase;
+            files.phase_begin = read_finite(root, "time", from_zero);
+        }
         checkpoint.overrides = read_overrides(root.open_group("overrides"));
         checkpoint.observers = read_observers(root.open_group("observers"));
         const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
@@ -346,8 +408,9 @@ Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& re
         if ((dimension == 2) != std::holds_alternative<RunPlan<2>>(*plan))
             refuse(root, "dimension", fmt::format("is {}, but not that of the scene", dimension));
     });
-    std::visit([&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one), ranks); },
-               *plan);
+    std::visit(
+        [&]<int d>(RunPlan<d>& one) { checkpoint.run = read_run<d>(root, std::move(one), ranks, changes); },
+        *plan);
     return checkpoint;
 }
 

@@ -39,6 +39,7 @@ struct Run {
     WorldMemory<d> memory = {};
     RunProgress progress = {};
     std::optional<State> observers = {};  ///< what they kept when it was stopped; none: a new run
+    bool changed = false;                 ///< since it was stopped: bodies, gravity
 
     [[nodiscard]] bool at_end() const { return progress.at_end(plan.options, plan.world.scene.time); }
 };

@@ -1,5 +1,7 @@
 #include "drystone/results/sitting.hpp"
 
+#include <utility>
+
 namespace drystone {
 
 template <int d>
@@ -8,6 +10,9 @@ bool sit(Run<d>& run, RunFolder<d>* folder, const Onlooker& onlooker, Share<d>* 
     const hdf5::Ranks ranks = share != nullptr ? hdf5::Ranks{share->communicator()} : hdf5::Ranks{};
     if (!run.progress.balance.begun)
         run.progress.balance.start(energy_now(plan.world.scene, share, &plan.world.sand));
+    if (std::exchange(run.changed, false))
+        run.progress.balance.change(energy_now(plan.world.scene, share, &plan.world.sand),
+                                    run.progress.summary);
     if (folder != nullptr) folder->begin(run);
     if (onlooker.begun) onlooker.begun();
     bool stopped = false;

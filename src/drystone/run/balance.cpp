@@ -24,6 +24,11 @@ void EnergyBalance::add(const StepRecord& record) {
                   std::abs(record.work.transfer);
 }
 
+void EnergyBalance::change(const Energy& now, RunSummary& summary) {
+    summary.fed_energy += now.total() - end.total();
+    end = now;
+}
+
 double EnergyBalance::error(const RunSummary& summary, double fall) const {
     const double nowhere = end.total() - begin.total() - summary.work.contacts - summary.work.joints -
                            summary.work.scheme - summary.work.stress - summary.work.transfer -

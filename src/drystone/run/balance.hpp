@@ -16,6 +16,8 @@ struct EnergyBalance {
 
     void start(const Energy& energy);
     void add(const StepRecord& record);
+    /// Between two steps bodies or gravity have become others: what that gave is counted as fed.
+    void change(const Energy& now, RunSummary& summary);
 
     /// Energy that came from nowhere, over the largest energy that moved. In a heap at rest none does, and the quotient
     /// of two roundings would say nothing: there contacts take away in each step what gravity gives (`fall`, J), and

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drystone/run/output_plan.hpp"
+#include "drystone/run/scene_files.hpp"
 #include "drystone/run/simulate.hpp"
 
 #include <map>
@@ -37,6 +38,18 @@ struct RunPlan {
     OutputPlan output;
     std::vector<MeasureTable<d>> measures;
     SceneNames names;
+    // Of a run in phases (SceneFiles::phase is the present one).
+    std::vector<std::string> phases;    ///< their names; empty: it has none
+    std::vector<GlobalId> gone, freed;  ///< bodies taken away, and held ones let go, by now
+    std::vector<std::string> changed;   ///< fields to which the present one gives values
+
+    /// True if the present phase is over, and another one follows.
+    [[nodiscard]] bool phase_is_over(const SceneFiles& files, const RunProgress& progress) const {
+        const double time = world.scene.time;
+        const bool over = progress.stopped != StopReason::none || options.reached(options.phase_end, time);
+        const bool last = files.phase + 1 >= static_cast<int>(phases.size());
+        return over && !last && !options.reached_end(time, progress.summary.steps);
+    }
 };
 
 /// What is said instead of the scene, as by the command line; kept for when the run is resumed.

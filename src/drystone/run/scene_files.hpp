@@ -4,8 +4,14 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace drystone {
+
+/// A field of the scene that is given another value than the file's: "material.stone.friction", "0.4".
+struct SceneSetting {
+    std::string field, value;
+};
 
 /// What has been read is kept, so that a checkpoint can hold it and a run can be resumed from the checkpoint alone.
 struct SceneFiles {
@@ -13,6 +19,9 @@ struct SceneFiles {
     std::filesystem::path scene;
     std::string text;                           ///< of the scene file
     std::map<std::string, std::string> others;  ///< contents by the name that stands in the scene file
+    std::vector<SceneSetting> settings;         ///< the later of two counts
+    int phase = 0;                              ///< which of [[phase]] the run is in
+    double phase_begin = 0;                     ///< s
     bool sealed = false;                        ///< true: these are all; nothing is read from the disk
 
     /// The content of a file that the scene names. Throws Error (the file, what, the cure) if it cannot be had.

@@ -140,7 +140,7 @@ void simulate(Scene<d>& scene, const RunOptions& options, const Feeds<d>& feeds,
     if (share) share->begin(scene, stepping);
     progress.stopped = StopReason::none;
     if (!progress.balance.begun) progress.balance.start(energy_now(scene, share, sand.sand));
-    while (!options.reached_end(scene.time, progress.summary.steps)) {
+    while (!progress.at_end(options, scene.time)) {
         const double begin = scene.time;
         if (!feeds.empty()) {
             if (adapts) stepping.h = choose_step(scene, options.step.h, stepping.displacement);

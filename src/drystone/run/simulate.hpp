@@ -22,9 +22,15 @@ struct RunOptions {
     std::optional<std::int64_t> most_steps = {};  ///< of the whole run, from its beginning
     StopRule stop = {};                           ///< and before it
 
-    /// True if no step is left to do. A sum of steps misses the end by rounding.
+    double phase_end = infinity;  ///< a part of the run ends here, and another follows, s
+
+    /// A sum of steps misses a time by rounding.
+    [[nodiscard]] bool reached(double what, double time) const {
+        return what - time <= 1e-6 * std::min(step.h, what);
+    }
+    /// True if no step is left to do.
     [[nodiscard]] bool reached_end(double time, std::int64_t steps) const {
-        return end - time <= 1e-6 * std::min(step.h, end) || (most_steps && steps >= *most_steps);
+        return reached(end, time) || (most_steps && steps >= *most_steps);
     }
 };
 
@@ -47,8 +53,9 @@ struct RunSummary {
     double worst_overlap = 0, worst_relative_overlap = 0;
     std::int64_t iterations = 0;  ///< of the solver, all steps
     StepWork work;
-    double fed_energy = 0;  ///< J: of grains that came, minus that of grains that went
-    StepSeconds seconds;    ///< of the computer: the one part that differs from run to run
+    /// J: of grains that came, minus that of grains that went, and what changes between phases gave
+    double fed_energy = 0;
+    StepSeconds seconds;  ///< of the computer: the one part that differs from run to run
 
     void add(const StepRecord& record);
 };
@@ -92,7 +99,8 @@ struct RunProgress {
 
     /// True if nothing is left to do.
     [[nodiscard]] bool at_end(const RunOptions& options, double time) const {
-        return stopped != StopReason::none || options.reached_end(time, summary.steps);
+        return stopped != StopReason::none || options.reached(options.phase_end, time) ||
+               options.reached_end(time, summary.steps);
     }
 };
 State state_of(const RunProgress& progress);

@@ -3,7 +3,9 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/base/read_file.hpp"
+#include "drystone/scenes/phases.hpp"
 #include "drystone/scenes/reader.hpp"
+#include "drystone/scenes/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -252,6 +254,7 @@ RunPlan<d> read_plan(const Table& root, const Faults& faults, SceneFiles& files,
     read_feeds(reader, root);
     read_measures(reader, root);
     read_stop(root, plan.options.stop);
+    read_phases(reader, root);
     root.finish();
     faults.throw_if_any();
     if (plan.options.step.elastic) check_elastic(root, plan.world.scene.materials);
@@ -291,8 +294,10 @@ AnyPlan read_scene(const std::filesystem::path& file, bool place) {
     return read_scene(files, place);
 }
 
-AnyPlan read_scene(SceneFiles& files, bool place) {
-    const Value value = read_toml(files.scene, files.text);
+namespace {
+
+AnyPlan read_phase(SceneFiles& files, bool place) {
+    const Value value = values_of(files);
     Faults faults(files.scene);
     const Table root(value, "", faults);
     root.need("dimension", "2 (the plane) or 3 (space)");
@@ -300,6 +305,18 @@ AnyPlan read_scene(SceneFiles& files, bool place) {
     if (!dimension) faults.throw_if_any();
     if (*dimension == 2) return read_plan<2>(root, faults, files, place);
     return read_plan<3>(root, faults, files, place);
+}
+
+}  // namespace
+
+AnyPlan read_scene(SceneFiles& files, bool place) {
+    AnyPlan plan = read_phase(files, place);
+    if (files.sealed || files.phase > 0) return plan;
+    // What is wrong with a later phase is told before the first one has taken its hours.
+    const std::size_t phases = std::visit([](const auto& one) { return one.phases.size(); }, plan);
+    for (files.phase = 1; files.phase < static_cast<int>(phases); ++files.phase) read_phase(files, false);
+    files.phase = 0;
+    return plan;
 }
 
 template <int d>

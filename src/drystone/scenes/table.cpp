@@ -413,4 +413,19 @@ Value read_toml(const std::filesystem::path& file, std::string_view text) {
     }
 }
 
+Value value_from_text(const std::string& text) {
+    Value plain;
+    plain.kind = Value::Kind::text;
+    plain.text = text;
+    // As the field of a table, and of one with nothing else in it.
+    const std::string document = "x = " + text;
+    if (find_deep_nesting(document)) return plain;
+    try {
+        const Value table = value_of(toml::parse(document));
+        return table.items.size() == 1 ? table.items[0] : plain;
+    } catch (const toml::parse_error&) {
+        return plain;
+    }
+}
+
 }  // namespace drystone

@@ -187,5 +187,7 @@ private:
 
 /// The text of a file as one table. Throws SceneError (file, line, what) if it is no TOML.
 Value read_toml(const std::filesystem::path& file, std::string_view text);
+/// One value as TOML writes it; what is no TOML is a text.
+Value value_from_text(const std::string& text);
 
 }  // namespace drystone

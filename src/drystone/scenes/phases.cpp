@@ -1,0 +1,195 @@
+#include "drystone/scenes/phases.hpp"
+
+#include "drystone/scenes/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace drystone {
+
+namespace {
+
+/// Fields that may change, word by word. "*": any word; a row may go on below what it names.
+struct Changeable {
+    std::string_view words[4];
+};
+constexpr Changeable changeable[] = {
+    {{"gravity"}},
+    {{"time", "step"}},
+    {{"time", "displacement"}},
+    {{"time", "end"}},
+    {{"solver"}},
+    {{"material", "*", "friction"}},
+    {{"material", "*", "restitution"}},
+    {{"material", "*", "cohesion"}},
+    {{"material", "*", "rolling"}},
+    {{"material", "*", "spinning"}},
+    {{"material", "*", "stiffness"}},
+    {{"material", "*", "young"}},
+    {{"material", "*", "poisson"}},
+    {{"pair"}},
+    {{"cell"}},
+    {{"wall", "*", "motion"}},
+    {{"wall", "*", "guide"}},
+    {{"body", "*", "motion"}},
+    {{"body", "*", "guide"}},
+    {{"joint", "*", "effort"}},
+    {{"joint", "*", "speed"}},
+    {{"joint", "*", "friction"}},
+    {{"joint", "*", "limit"}},
+    {{"source", "*", "rate"}},
+    {{"source", "*", "mass_rate"}},
+    {{"stop"}},
+    {{"phase"}},
+};
+constexpr const char* what_may_change =
+    "change gravity, [solver], [cell], [stop], time.step, time.displacement, time.end, laws of a "
+    "[[material]] or [[pair]], the motion of "
+    "a [[wall]] or [[body]], a motor of a [[joint]] or the rate of a [[source]]";
+
+bool allows(const Changeable& row, const std::vector<std::string>& words) {
+    for (std::size_t k = 0; k < std::size(row.words) && !row.words[k].empty(); ++k) {
+        if (k >= words.size()) return false;
+        if (row.words[k] != "*" && row.words[k] != words[k]) return false;
+    }
+    return true;
+}
+
+/// "solver.tolerance" and its value, whether the file has it as one name in quotes or as tables in tables.
+void flatten(const Value& table, const std::string& path,
+             std::vector<std::pair<std::string, const Value*>>& out) {
+    for (std::size_t k = 0; k < table.names.size(); ++k) {
+        const std::string name = path + (path.empty() ? "" : ".") + table.names[k];
+        if (table.items[k].kind == Value::Kind::table) {
+            flatten(table.items[k], name, out);
+        } else {
+            out.emplace_back(name, &table.items[k]);
+        }
+    }
+}
+
+/// The bodies that a list names.
+template <int d>
+std::vector<GlobalId> read_names(const SceneReader<d>& reader, const Table& table, std::string_view key) {
+    std::vector<GlobalId> ids;
+    for (const std::string& name : table.texts(key).value_or(std::vector<std::string>())) {
+        const auto found = reader.bodies_by_name.find(name);
+        if (found != reader.bodies_by_name.end()) {
+            ids.push_back(found->second);
+            continue;
+        }
+        std::vector<std::string> names;
+        for (const auto& [one, id] : reader.bodies_by_name) names.push_back(one);
+        table.fault(key, fmt::format("there is no body or wall \"{}\"", name),
+                    names.empty() ? std::string("give it a name") : suggestion(name, names));
+    }
+    return ids;
+}
+
+/// From this phase on they move freely.
+template <int d>
+void check_freed(const SceneReader<d>& reader, const Table& table, const std::vector<GlobalId>& ids) {
+    const Bodies<d>& bodies = reader.plan.world.scene.bodies;
+    for (const GlobalId id : ids) {
+        const Index i = bodies.index_of(id);
+        if (i < 0) continue;  // not placed, or its table has faults of its own
+        const double volume = mass_properties<d>(reader.plan.world.scene.shape_of(i)).volume;
+        const bool weighs = bodies.mass[i] >= least_mass && bodies.inertia[i].minCoeff() >= least_mass;
+        if (!(volume > 0 && std::isfinite(volume)) || !weighs)
+            table.fault("free",
+                        fmt::format("{} has no mass and cannot move freely", name_of_body(reader.plan, i)),
+                        "take it away with `remove`, or give a body with a volume");
+    }
+}
+
+}  // namespace
+
+void check_changes(const std::vector<SceneSetting>& settings) {
+    Faults faults("--set");
+    for (const SceneSetting& setting : settings) check_change(setting.field, 0, faults);
+    faults.throw_if_any();
+}
+
+void check_change(const std::string& field, int line, Faults& faults) {
+    const std::vector<std::string> words = words_of(field);
+    const auto fits = [&](const Changeable& row) { return allows(row, words); };
+    if (std::none_of(std::begin(changeable), std::end(changeable), fits))
+        faults.add(line, field, "cannot change while a run goes on", what_may_change);
+}
+
+void change_for_phase(Value& root, int phase, Faults& faults) {
+    const Value* phases = root.find("phase");
+    if (phases == nullptr || phases->kind != Value::Kind::list) return;
+    const std::vector<Value> all = phases->items;  // the changes may reach them, too
+    for (std::size_t p = 0; p < all.size() && p <= static_cast<std::size_t>(phase); ++p) {
+        const Value* set = all[p].find("set");
+        if (set == nullptr || set->kind != Value::Kind::table) continue;
+        std::vector<std::pair<std::string, const Value*>> fields;
+        flatten(*set, "", fields);
+        for (const auto& [field, value] : fields) {
+            check_change(field, value->line, faults);
+            set_value(root, field, *value, faults);
+        }
+    }
+}
+
+template <int d>
+void read_phases(SceneReader<d>& reader, const Table& root) {
+    RunPlan<d>& plan = reader.plan;
+    const std::vector<Table> tables = root.tables("phase");
+    if (tables.empty()) return;
+    if (const auto time = root.table("time"); time && time->has("end"))
+        time->fault("end", "stands beside [[phase]]", "leave it out: the phases say how long the run lasts");
+    if (root.has("stop"))
+        root.fault("stop", "stands beside [[phase]]", "give the phase that is to end early a [phase.stop]");
+    const int present = reader.files->phase;
+    const double begin = reader.files->phase_begin;
+    plan.options.end = begin;
+    for (const Table& table : tables) {
+        const auto p = static_cast<int>(plan.phases.size());
+        table.need("name");
+        plan.phases.push_back(table.text("name").value_or(""));
+        table.need("lasts");
+        const double lasts = table.number_or("lasts", 1);
+        if (p >= present) plan.options.end += lasts;
+        StopRule stop;
+        read_stop(table, stop);
+        stop.earliest += begin;
+        if (p == present) {
+            plan.options.phase_end = begin + lasts;
+            plan.options.stop = stop;
+        }
+        if (table.has("set") && !table.is("set", Value::Kind::table))
+            table.fault("set", "is no table", "give fields and values: set.solver.tolerance = 1e-4");
+        const std::vector<GlobalId> removed = read_names(reader, table, "remove"),
+                                    freed = read_names(reader, table, "free");
+        check_freed(reader, table, freed);
+        for (const std::string_view key : {"remove", "free"})
+            if (p == 0 && table.has(key))
+                table.fault(key, "stands in the first phase, which is the beginning",
+                            "leave the body out, or let it be free from there on");
+        if (const Value* set = table.value("set"); set != nullptr && p == present) {
+            std::vector<std::pair<std::string, const Value*>> fields;
+            flatten(*set, "", fields);
+            for (const auto& [field, value] : fields) plan.changed.push_back(field);
+        }
+        table.finish();
+        if (p > present) continue;
+        plan.gone.insert(plan.gone.end(), removed.begin(), removed.end());
+        plan.freed.insert(plan.freed.end(), freed.begin(), freed.end());
+    }
+    if (present >= static_cast<int>(plan.phases.size()))
+        root.fault("phase", fmt::format("there is none of number {}", present),
+                   "resume with the scene of the run");
+    const auto not_driven = [&](const Drive<d>& drive) {
+        return std::find(plan.gone.begin(), plan.gone.end(), drive.body) != plan.gone.end() ||
+               std::find(plan.freed.begin(), plan.freed.end(), drive.body) != plan.freed.end();
+    };
+    std::erase_if(plan.world.scene.drives, not_driven);
+}
+
+template void read_phases(SceneReader<2>&, const Table&);
+template void read_phases(SceneReader<3>&, const Table&);
+
+}  // namespace drystone

@@ -4,7 +4,7 @@
     validation/sand_and_grains.py DRYSTONE FOLDER [--radius 0.00229] [--threads N]
 
 1. Spheres in a periodic cell, sheared at four rates under one pressure, say what the friction mu(I) of the spheres is; nothing else is fitted.
-2. scenes/large/grains_column.toml: 100,000 spheres settle, and their gate opens; some hours. A run that was stopped is gone on with. Spheres with
+2. scenes/large/grains_column.toml: 100,000 spheres settle, and their gate is taken away; some hours. A run that was stopped is gone on with. Spheres with
    twice the RADIUS: an eighth of the spheres, some twenty minutes.
 3. A column of sand of the same length, mass and density, with that friction.
 Writes FOLDER/profiles.svg and prints a table. Depths are those of what stands on each strip of the floor, were it as dense as the column was.
@@ -103,14 +103,14 @@ class Runs:
     def __init__(self, options):
         self.drystone, self.folder, self.threads = options.drystone, options.folder, options.threads
 
-    def run(self, name, text):
+    def run(self, name, text, *settings):
         """The summary of a run in its own folder: begun, gone on with, or already there."""
         scene, output = self.folder / f"{name}.toml", self.folder / name
         scene.write_text(text)
         done = self.folder / f"{name}.json"
         if not done.exists():
             begun = (output / "checkpoint.h5").exists()
-            command = [self.drystone, *(["resume", output] if begun else ["run", scene]), "--json", "--output", output]
+            command = [self.drystone, *(["resume", output] if begun else ["run", scene, *(["--set", *settings] if settings else [])]), "--json", "--output", output]
             print(" ".join(str(word) for word in command), flush=True)
             said = subprocess.run([str(word) for word in command] + ["--threads", self.threads, "--checkpoint-every", "60"], stdout=subprocess.PIPE, text=True)
             if said.returncode != 0:
@@ -182,10 +182,10 @@ def main():
     print(table(["inertial number", "mu", "packing"], [[f"{value:.4g}" for value in point] for point in points]))
     print(f"mu(I) from {slow:.3f} to {fast:.3f}, half way at {base:.3g}\n", flush=True)
 
-    text = (SCENES / "large" / "grains_column.toml").read_text().replace("radius = 0.00229", f"radius = {options.radius:g}")
-    told = runs.run("grains", text)
+    told = runs.run("grains", (SCENES / "large" / "grains_column.toml").read_text(), f"let.radius={options.radius:g}")
     frames = {time: (x, 4 / 3 * math.pi * radius**3) for time, x, radius in grains(runs.folder / "grains")}
     x, volume = nearest(frames, OPENS)
+    x = x - [0, 0, options.radius]  # the top of the floor's spheres
     top = np.quantile(x[:, 2], 0.99)
     core = (np.abs(x[:, 0] - LENGTH / 2) < LENGTH / 4) & (np.abs(x[:, 1] - WIDTH / 2) < WIDTH / 4) & (np.abs(x[:, 2] - top / 2) < top / 4)
     core_solid = float(volume[core].sum()) / (LENGTH / 2 * WIDTH / 2 * top / 2)

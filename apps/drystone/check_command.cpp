@@ -168,6 +168,7 @@ void tell_plan(const RunPlan<d>& plan, const SandCount& sand) {
             ? fmt::format(", shorter where a grain would move by {:.4g} radii", step.displacement)
             : "";
     tell_rest(plan);
+    if (!plan.phases.empty()) row("phases", fmt::format("{}", fmt::join(plan.phases, ", ")));
     row("time", fmt::format("to {:.6g} s in steps of {:.4g} s{} ({:.0f} steps)", plan.options.end, step.h,
                             adapted, std::ceil(plan.options.end / step.h - 1e-6)));
     row("scheme",

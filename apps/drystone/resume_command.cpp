@@ -33,7 +33,9 @@ Run<d> run_of(Checkpoint& checkpoint, StoppedRun<d>& stopped, const RunOverrides
     run.progress = std::move(stopped.progress);
     run.observers = std::move(checkpoint.observers);
     apply(run.overrides, run.plan.options);
-    if (overrides.until || overrides.steps) run.progress.stopped = StopReason::none;
+    // A run that its rule ended goes on where it is asked to; a phase is over, and another one follows.
+    const bool last = run.files.phase + 1 >= static_cast<int>(run.plan.phases.size());
+    if (last && (overrides.until || overrides.steps)) run.progress.stopped = StopReason::none;
     return run;
 }
 

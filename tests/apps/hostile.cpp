@@ -78,11 +78,11 @@ TEST(HostileText, IsNoFormulaOfASpreadsheet) {
     const Scratch scratch;
     std::string scene = evil_scene;
     for (std::size_t at = 0; (at = scene.find(evil)) != std::string::npos;)
-        scene.replace(at, evil.size(), "=HYPERLINK(1)");
+        scene.replace(at, evil.size(), "@HYPERLINK(1)");
     ASSERT_EQ(drystone_command(scratch, {"run", write_scene(scratch, scene), "--output", "out"}).code, 0);
     const std::string table = bytes_of(scratch.file("out/out.csv"));
-    EXPECT_TRUE(contains(table, ",_=HYPERLINK(1) grains")) << table;
-    EXPECT_FALSE(contains(table, ",=")) << table;
+    EXPECT_TRUE(contains(table, ",_@HYPERLINK(1) grains")) << table;
+    EXPECT_FALSE(contains(table, ",@")) << table;
 }
 
 TEST(HostileText, OfFaultsAndOfFileNamesToo) {

@@ -284,5 +284,94 @@ TEST(Info, KnowsEveryKind) {
     EXPECT_TRUE(contains(text.err, "is no scene")) << text.err;
 }
 
+/// Phases that change bodies, laws and gravity: stopped in each of them, and between two.
+TEST(ResumeCommand, PhasesGoOnWhereTheyWere) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, R"(
+        dimension = 2
+        gravity = [0, -9.81]
+        [time]
+        step = 2e-3
+        [[material]]
+        name = "grain"
+        friction = 0.5
+        [box]
+        lower = [0, 0]
+        upper = [0.5, 2]
+        [[body]]
+        name = "lid"
+        shape = { type = "rectangle", sides = [0.2, 0.1] }
+        position = [0.25, 0.6]
+        held = true
+        [[lattice]]
+        shape = { type = "disk", radius = 0.05 }
+        count = [4, 4]
+        origin = [0.06, 0.06]
+        spacing = 0.11
+        shift = 0.004
+        [output]
+        frames_every = 0.05
+        measurements_every = 0.01
+        [[phase]]
+        name = "settle"
+        lasts = 2
+        stop = { kinetic_below = 0.1, calm = 0.004, earliest = 0.06 }
+        [[phase]]
+        name = "let go"
+        lasts = 0.1
+        free = ["lid"]
+        set.material.grain.friction = 0.2
+        [[phase]]
+        name = "open"
+        lasts = 0.1
+        remove = ["left"]
+        set.gravity = [-3, -9.81]
+    )");
+    const Answer whole =
+        drystone_command(scratch, {"run", scene, "--output", "whole", "--set", "time.step=4e-3"});
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    const auto json = [&](const std::string& folder) {
+        return drystone_command(scratch, {"info", folder, "--json"}).objects().at(0);
+    };
+    const std::int64_t steps = json("whole")["steps"];
+    EXPECT_LT(steps, 550);  // the first phase ended early
+    EXPECT_TRUE(contains(whole.out + whole.err, "phase 1 of 3, settle: over at")) << whole.out << whole.err;
+    EXPECT_TRUE(contains(whole.out, "balance error"));
+    // The end of the second phase is 25 steps before the end.
+    for (const std::int64_t stop : {std::int64_t{3}, steps - 50, steps - 40, steps - 25, steps - 1}) {
+        const std::string folder = "cut" + std::to_string(stop);
+        ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", folder, "--set", "time.step=4e-3",
+                                             "--steps", std::to_string(stop)})
+                      .code,
+                  0);
+        EXPECT_EQ(json(folder)["steps"], stop);
+        const Answer rest = drystone_command(scratch, {"resume", folder, "--until", "100"});
+        ASSERT_EQ(rest.code, 0) << rest.err;
+        auto first = files_in(scratch.file("whole")), second = files_in(scratch.file(folder));
+        first.erase("checkpoint.h5");  // it remembers --until
+        second.erase("checkpoint.h5");
+        EXPECT_EQ(first.size(), second.size());
+        for (const auto& [name, bytes] : first) EXPECT_TRUE(second[name] == bytes) << stop << ": " << name;
+    }
+    EXPECT_TRUE(contains(drystone_command(scratch, {"run", scene}).err, "--output: is missing"));
+}
+
+TEST(ResumeCommand, WhatMayChangeCanBeSet) {
+    const Scratch scratch;
+    const std::string scene = heap(scratch);
+    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "a", "--steps", "10"}).code, 0);
+    const Answer refused = drystone_command(scratch, {"resume", "a", "--set", "lattice[0].size=2"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(contains(refused.err, "lattice[0].size: cannot change while a run goes on")) << refused.err;
+    const Answer changed = drystone_command(
+        scratch, {"resume", "a", "--until", "0.08", "--set", "gravity=[0, 0, -1]", "solver.tolerance=1e-5"});
+    ASSERT_EQ(changed.code, 0) << changed.err;
+    const nlohmann::json told =
+        drystone_command(scratch, {"info", "a/checkpoint.h5", "--json"}).objects().at(0);
+    EXPECT_EQ(told["tolerance"], 1e-5);
+    EXPECT_EQ(told["steps"], 20);
+    EXPECT_EQ(told["settings"], (nlohmann::json{"gravity=[0, 0, -1]", "solver.tolerance=1e-5"}));
+}
+
 }  // namespace
 }  // namespace drystone::testing

@@ -18,7 +18,6 @@ constexpr Changeable changeable[] = {
     {{"gravity"}},
     {{"time", "step"}},
     {{"time", "displacement"}},
-    {{"time", "end"}},
     {{"solver"}},
     {{"material", "*", "friction"}},
     {{"material", "*", "restitution"}},
@@ -44,9 +43,10 @@ constexpr Changeable changeable[] = {
     {{"phase"}},
 };
 constexpr const char* what_may_change =
-    "change gravity, [solver], [cell], [stop], time.step, time.displacement, time.end, laws of a "
-    "[[material]] or [[pair]], the motion of "
-    "a [[wall]] or [[body]], a motor of a [[joint]] or the rate of a [[source]]";
+    "change gravity, [solver], [cell], [stop], time.step, time.displacement, laws of a [[material]] or "
+    "[[pair]], the "
+    "motion of a [[wall]] or [[body]], a motor of a [[joint]] or the rate of a [[source]]; the end is that "
+    "of --until";
 
 bool allows(const Changeable& row, const std::vector<std::string>& words) {
     for (std::size_t k = 0; k < std::size(row.words) && !row.words[k].empty(); ++k) {

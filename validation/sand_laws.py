@@ -81,6 +81,7 @@ LIST = [
     ("rest: pressure as weight asks, no creep, Archimedes", "`ctest --preset production -R '^world/SandInAWorld.*(AtRest\\|Bears)'`; `validation/run --only sand_heap`", "this page"),
     ("run-out in the plane and in space", "`validation/run --only sand_columns`", "this page"),
     ("what friction, fast friction and viscosity do", "`validation/run --only sand_materials`", "this page"),
+    ("the same column of spheres and of sand", "`validation/sand_and_grains.py`", "[profiles](pictures/sand_and_grains.svg); [figures](measured.md)"),
     ("a round heap stays round", "`validation/run --only sand_cylinder`", "this page; the cone's norm is the exact one (with the largest component instead, published: a diamond)"),
 ]
 

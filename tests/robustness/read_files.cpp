@@ -12,6 +12,7 @@
 #include "drystone/problems/problem_file.hpp"
 #include "drystone/results/checkpoint.hpp"
 #include "drystone/scenes/scene_file.hpp"
+#include "drystone/scenes/settings.hpp"
 #include "drystone/scenes/table.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ void read_and_use_scene(const std::string& file) {
     SceneFiles files = open_scene(file);
     read_scene(files, false);
     // Not those that would take long because they are large.
-    if (bodies_of(read_toml(files.scene, files.text)) > 2000) return;
+    if (bodies_of(values_of(files)) > 2000) return;
     use([&] {
         AnyPlan plan = read_scene(files);
         std::visit([](auto& any) { go_on(any, {}, {}); }, plan);

@@ -207,6 +207,9 @@ void check_in_child(const std::filesystem::path& path) {
     const int signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (signal == SIGALRM)
         fail(name, fmt::format("is damaged: HDF5 does not come to an end with it in {} s", seconds), cure);
+    if (signal == SIGKILL)
+        fail(name, "cannot be checked: the process that reads it first was killed",
+             "see that there is memory for it");
     fail(name,
          "is damaged: HDF5 crashes on it" +
              (signal > 0 ? std::string(" (") + ::strsignal(signal) + ")" : std::string()),

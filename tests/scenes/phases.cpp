@@ -118,15 +118,38 @@ TEST(ScenePhases, FaultsOfLaterOnesAreToldAtOnce) {
     EXPECT_TRUE(has(faults(silo + "[time]\nend = 3"), "time.end: stands beside [[phase]]"));
     EXPECT_TRUE(has(faults(silo + "[stop]\nkinetic_below = 3"), "stop: stands beside [[phase]]"));
     EXPECT_TRUE(has(faults(silo + "remove = [\"gate\"]"), "phase[0].remove: stands in the first phase"));
+    EXPECT_TRUE(has(told("set.wall.gate.guide = { axis = [1, 0], force = 3, mass = 1 }"),
+                    "wall.gate.guide.axis: cannot change"));
+    EXPECT_TRUE(has(told("remove = [\"gate\", \"gate\"]"), "phase[1].remove: gate was named before"));
+    EXPECT_TRUE(has(told("[[phase]]\nname = \"next\"\nlasts = 1"),
+                    "phase[2].name: \"next\" is the name of an earlier phase"));
+    EXPECT_TRUE(
+        has(told("[[phase]]\nname = \"long\"\nlasts = 1e20"), "phase[2].lasts: 1e+20 s make 1e+23 steps"));
+    std::string turning = silo + "[[phase]]\nname = \"next\"\nlasts = 1\nset.gravity.rate = 0";
+    turning.replace(turning.find("[0, -9.81]"), 10, "{ value = [0, -9.81], rate = 90 }");
+    EXPECT_TRUE(has(faults(turning), "gravity.rate: is of gravity that turns"));
     EXPECT_THROW(at_phase(3, 0), Error);
+}
+
+TEST(ScenePhases, WhatIsSaidInOneHoldsAfterItsOwnChanges) {
+    const Scratch scratch;
+    SceneFiles files = open_scene(write_scene(scratch, silo + open));
+    files.settings = {{"material.grain.friction", "0.7", 1}};
+    const auto friction = [&](int phase) {
+        files.phase = phase;
+        return std::get<RunPlan<2>>(read_scene(files)).world.scene.materials.law(0, 0).friction;
+    };
+    EXPECT_EQ(friction(0), 0.5);
+    EXPECT_EQ(friction(1), 0.7);
+    EXPECT_EQ(friction(2), 0.7);
 }
 
 TEST(ScenePhases, WhatARunIsMadeOfCannotChange) {
     EXPECT_NO_THROW(check_changes({{"solver.tolerance", "1e-3"},
                                    {"material[0].friction", "1"},
                                    {"wall.gate.motion.velocity", "[0, 0]"}}));
-    for (const char* field :
-         {"dimension", "material.grain.density", "body.lid.position", "wall", "time", "sand.cell", ""})
+    for (const char* field : {"dimension", "material.grain.density", "body.lid.position", "phase",
+                              "phase.open.set.gravity", "wall", "time", "sand.cell", ""})
         EXPECT_THROW(check_changes({{field, "1"}}), Error) << field;
 }
 

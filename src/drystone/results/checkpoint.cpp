@@ -156,6 +156,7 @@ void write_files(const hdf5::Group& group, const SceneFiles& files) {
         const hdf5::Group one = settings.create_group(fmt::format("{:06}", s));
         one.write_bytes("field", files.settings[s].field);
         one.write_bytes("value", files.settings[s].value);
+        write_long(one, "phase", files.settings[s].phase);
     }
 }
 

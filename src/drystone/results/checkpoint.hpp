@@ -9,7 +9,7 @@
 //   from byte 512    HDF5 (which allows for such a block before it, so that its tools open the file):
 //     /dimension     2 or 3               /time (s), /gravity
 //     /scene/        name, text: of the scene file; others/<k>/name, content: of the files that it names;
-//                    settings/<k>/field, value: what was said instead of the file; phase, phase_begin: where it is
+//                    settings/<k>/field, value, phase: what was said instead of the file; phase, phase_begin: where it is
 //     /overrides/    what the command line said instead of the scene: until, steps, tolerance, where given
 //     /bodies/       id, shape, size, material, motion, mass, inertia, position, image, rotation, velocity, spin;
 //                    next_id

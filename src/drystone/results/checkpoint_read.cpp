@@ -47,8 +47,9 @@ SceneFiles read_files(const hdf5::Group& group) {
     const hdf5::Group settings = group.open_group("settings");
     for (const std::string& s : settings.names()) {  // in the order of their numbers
         const hdf5::Group one = settings.open_group(s);
-        files.settings.push_back(
-            {read_text(one, "field", most_letters), read_text(one, "value", most_scene_bytes)});
+        files.settings.push_back({read_text(one, "field", most_letters),
+                                  read_text(one, "value", most_scene_bytes),
+                                  static_cast<int>(read_within(one, "phase", 1, -1, most_phases)[0])});
     }
     files.sealed = true;
     return files;
@@ -352,10 +353,9 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         scene.gravity = read_vector<d>(root, "gravity");
         scene.time = read_finite(root, "time", from_zero);
         if (touches(changed, "gravity")) scene.gravity = gravity;
-        if (touches(changed, "cell")) {
-            scene.domain.rate = domain.rate;
-            scene.domain.shear_rate = domain.shear_rate;
-        }
+        // Rates that follow a stress are state; those that are kept may be given anew.
+        if (touches(changed, "cell.rate")) scene.domain.rate = domain.rate;
+        if (touches(changed, "cell.shear_rate")) scene.domain.shear_rate = domain.shear_rate;
     });
     const RowRange left = change_bodies(plan, ranks, scene.bodies);
     run.slabs.first_body = left.first;
@@ -389,17 +389,19 @@ Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& re
     hdf5::together(ranks, [&] {
         SceneFiles& files = checkpoint.files;
         files = read_files(root.open_group("scene"));
-        files.settings.insert(files.settings.end(), changes.settings.begin(), changes.settings.end());
         if (changes.next_phase) {
             ++files.phase;
             files.phase_begin = read_finite(root, "time", from_zero);
         }
+        for (const SceneSetting& setting : changes.settings)
+            files.settings.push_back({setting.field, setting.value, files.phase});
         checkpoint.overrides = read_overrides(root.open_group("overrides"));
         checkpoint.observers = read_observers(root.open_group("observers"));
         const std::int64_t dimension = read_within(root, "dimension", 1, 2, 3)[0];
         try {
             plan = read_plan(checkpoint.files);
         } catch (const Error& error) {
+            if (!changes.settings.empty()) throw;  // what was asked for is at fault
             // The first fault of perhaps many.
             const std::string all = error.what();
             fail(root.where("scene"), fmt::format("cannot be read ({})", all.substr(0, all.find('\n'))),

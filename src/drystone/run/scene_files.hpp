@@ -11,6 +11,7 @@ namespace drystone {
 /// A field of the scene that is given another value than the file's: "material.stone.friction", "0.4".
 struct SceneSetting {
     std::string field, value;
+    int phase = -1;  ///< in which it was said, and after whose own changes it holds; -1: at the beginning
 };
 
 /// What has been read is kept, so that a checkpoint can hold it and a run can be resumed from the checkpoint alone.

@@ -65,7 +65,7 @@ private:
         for (char c = next(); c == '+' || c == '-'; c = next()) {
             ++at_;
             const double other = product(depth);
-            value += c == '+' ? other : -other;
+            value = finite(c == '+' ? value + other : value - other);
         }
         return value;
     }
@@ -74,7 +74,7 @@ private:
         for (char c = next(); c == '*' || c == '/'; c = next()) {
             ++at_;
             const double other = power(depth);
-            value = c == '*' ? value * other : value / other;
+            value = finite(c == '*' ? value * other : value / other);
         }
         return value;
     }
@@ -88,7 +88,7 @@ private:
         const double base = atom(depth);
         if (next() != '^') return base;
         ++at_;
-        return std::pow(base, power(depth + 1));
+        return finite(std::pow(base, power(depth + 1)));
     }
     double atom(int depth) {
         const char c = next();
@@ -103,7 +103,7 @@ private:
             throw ExpressionFault{
                 fmt::format("there is no function {}", name),
                 "use sqrt, abs, exp, log, floor, ceil, round, sin, cos, tan (degrees), min or max"};
-        return function(bracket(depth));
+        return finite(function(bracket(depth)));
     }
     double bracket(int depth) {
         ++at_;
@@ -125,6 +125,12 @@ private:
     void close() {
         if (next() != ')') refuse();
         ++at_;
+    }
+    /// What no min or ^0 may hide.
+    static double finite(double value) {
+        if (!std::isfinite(value))
+            throw ExpressionFault{fmt::format("comes to {}", value), "look for a 0 that is divided by"};
+        return value;
     }
     double literal() {
         double value = 0;
@@ -178,11 +184,24 @@ public:
                 throw ExpressionFault{fmt::format("{} is given by way of itself", name), "break the circle"};
             return *known->second;
         }
+        constexpr int most_others = 64;
+        if (depth_ > most_others)
+            throw ExpressionFault{fmt::format("goes by way of more than {} others", most_others),
+                                  "give some as numbers"};
         values_[name] = std::nullopt;
         double value = found->number;
         if (is_expression(*found)) {
-            value = work_out(found->text);
+            ++depth_;
+            try {
+                value = work_out(found->text);
+            } catch (const ExpressionFault&) {
+                values_.erase(name);
+                --depth_;
+                throw;
+            }
+            --depth_;
         } else if (found->kind != Value::Kind::number) {
+            values_.erase(name);
             throw ExpressionFault{fmt::format("{} is no number", name),
                                   "give [let] numbers, or texts that begin with \"=\""};
         }
@@ -197,8 +216,7 @@ public:
                                   fmt::format("give at most {}; name parts of it in [let]", longest)};
         const Parser::Names names = [this](const std::string& name) { return of(name); };
         const double value = Parser(std::string_view(text).substr(1), names).whole();
-        if (!std::isfinite(value))
-            throw ExpressionFault{fmt::format("comes to {}", value), "look for a 0 that is divided by"};
+        if (!std::isfinite(value)) throw ExpressionFault{fmt::format("comes to {}", value), "give a number"};
         return value;
     }
     /// Those that nobody asks for are looked at, too.
@@ -217,7 +235,6 @@ public:
                                           "take letters, digits and _, and begin with a letter"};
                 of(name);
             } catch (const ExpressionFault& fault) {
-                values_.erase(name);
                 faults_.add(let_->items[k].line, "let." + name, fault.what, fault.cure);
             }
         }
@@ -226,6 +243,7 @@ public:
 private:
     const Value* let_;
     Faults& faults_;
+    int depth_ = 0;                                        ///< of names by way of names
     std::map<std::string, std::optional<double>> values_;  ///< nothing: being worked out
 };
 

@@ -30,9 +30,13 @@ constexpr Changeable changeable[] = {
     {{"pair"}},
     {{"cell"}},
     {{"wall", "*", "motion"}},
-    {{"wall", "*", "guide"}},
+    {{"wall", "*", "guide", "force"}},
+    {{"wall", "*", "guide", "pressure"}},
+    {{"wall", "*", "guide", "damping"}},
     {{"body", "*", "motion"}},
-    {{"body", "*", "guide"}},
+    {{"body", "*", "guide", "force"}},
+    {{"body", "*", "guide", "pressure"}},
+    {{"body", "*", "guide", "damping"}},
     {{"joint", "*", "effort"}},
     {{"joint", "*", "speed"}},
     {{"joint", "*", "friction"}},
@@ -40,12 +44,14 @@ constexpr Changeable changeable[] = {
     {{"source", "*", "rate"}},
     {{"source", "*", "mass_rate"}},
     {{"stop"}},
-    {{"phase"}},
+    {{"phase", "*", "lasts"}},
+    {{"phase", "*", "stop"}},
 };
 constexpr const char* what_may_change =
     "change gravity, [solver], [cell], [stop], time.step, time.displacement, laws of a [[material]] or "
     "[[pair]], the "
-    "motion of a [[wall]] or [[body]], a motor of a [[joint]] or the rate of a [[source]]; the end is that "
+    "motion of a [[wall]] or [[body]] and the force of its guide, a motor of a [[joint]] or the rate of a "
+    "[[source]]; the end is that "
     "of --until";
 
 bool allows(const Changeable& row, const std::vector<std::string>& words) {
@@ -94,12 +100,27 @@ void check_freed(const SceneReader<d>& reader, const Table& table, const std::ve
     for (const GlobalId id : ids) {
         const Index i = bodies.index_of(id);
         if (i < 0) continue;  // not placed, or its table has faults of its own
+        if (bodies.is_free(i))
+            table.fault("free", fmt::format("{} is free from the beginning", name_of_body(reader.plan, i)),
+                        "leave it out");
         const double volume = mass_properties<d>(reader.plan.world.scene.shape_of(i)).volume;
         const bool weighs = bodies.mass[i] >= least_mass && bodies.inertia[i].minCoeff() >= least_mass;
         if (!(volume > 0 && std::isfinite(volume)) || !weighs)
             table.fault("free",
                         fmt::format("{} has no mass and cannot move freely", name_of_body(reader.plan, i)),
                         "take it away with `remove`, or give a body with a volume");
+    }
+}
+
+/// What is taken away or let go was not before.
+template <int d>
+void check_once(const SceneReader<d>& reader, const Table& table, std::string_view key,
+                const std::vector<GlobalId>& ids, std::vector<GlobalId> before) {
+    for (const GlobalId id : ids) {
+        if (std::find(before.begin(), before.end(), id) != before.end())
+            table.fault(key, fmt::format("{} was named before", reader.plan.names.bodies.at(id)),
+                        "name it once");
+        before.push_back(id);
     }
 }
 
@@ -121,16 +142,19 @@ void check_change(const std::string& field, int line, Faults& faults) {
 void change_for_phase(Value& root, int phase, Faults& faults) {
     const Value* phases = root.find("phase");
     if (phases == nullptr || phases->kind != Value::Kind::list) return;
-    const std::vector<Value> all = phases->items;  // the changes may reach them, too
-    for (std::size_t p = 0; p < all.size() && p <= static_cast<std::size_t>(phase); ++p) {
-        const Value* set = all[p].find("set");
-        if (set == nullptr || set->kind != Value::Kind::table) continue;
-        std::vector<std::pair<std::string, const Value*>> fields;
-        flatten(*set, "", fields);
-        for (const auto& [field, value] : fields) {
-            check_change(field, value->line, faults);
-            set_value(root, field, *value, faults);
-        }
+    if (static_cast<std::size_t>(phase) >= phases->items.size()) return;
+    const Value* found = phases->items[static_cast<std::size_t>(phase)].find("set");
+    if (found == nullptr || found->kind != Value::Kind::table) return;
+    const Value set = *found;  // what it changes are values beside it
+    std::vector<std::pair<std::string, const Value*>> fields;
+    flatten(set, "", fields);
+    for (const auto& [field, value] : fields) {
+        check_change(field, value->line, faults);
+        const Value* gravity = root.find("gravity");
+        if (words_of(field)[0] == "gravity" && gravity != nullptr && gravity->kind == Value::Kind::table)
+            faults.add(value->line, field, "is of gravity that turns",
+                       "give a vector from the beginning, and turn the scene by motions");
+        set_value(root, field, *value, faults);
     }
 }
 
@@ -146,13 +170,22 @@ void read_phases(SceneReader<d>& reader, const Table& root) {
     const int present = reader.files->phase;
     const double begin = reader.files->phase_begin;
     plan.options.end = begin;
+    std::vector<GlobalId> all_removed, all_freed;
     for (const Table& table : tables) {
         const auto p = static_cast<int>(plan.phases.size());
         table.need("name");
-        plan.phases.push_back(table.text("name").value_or(""));
+        const std::string name = table.text("name").value_or("");
+        if (std::find(plan.phases.begin(), plan.phases.end(), name) != plan.phases.end())
+            table.fault("name", fmt::format("\"{}\" is the name of an earlier phase", name),
+                        "give each a name of its own");
+        plan.phases.push_back(name);
         table.need("lasts");
         const double lasts = table.number_or("lasts", 1);
         if (p >= present) plan.options.end += lasts;
+        if (const double steps = lasts / plan.options.step.h; steps > most_steps_of_a_run)
+            table.fault("lasts",
+                        fmt::format("{:g} s make {:.3g} steps of {:g} s", lasts, steps, plan.options.step.h),
+                        fmt::format("give less, or longer steps; {:g} is the most", most_steps_of_a_run));
         StopRule stop;
         read_stop(table, stop);
         stop.earliest += begin;
@@ -165,6 +198,10 @@ void read_phases(SceneReader<d>& reader, const Table& root) {
         const std::vector<GlobalId> removed = read_names(reader, table, "remove"),
                                     freed = read_names(reader, table, "free");
         check_freed(reader, table, freed);
+        check_once(reader, table, "remove", removed, all_removed);
+        all_removed.insert(all_removed.end(), removed.begin(), removed.end());
+        check_once(reader, table, "free", freed, all_freed);
+        all_freed.insert(all_freed.end(), freed.begin(), freed.end());
         for (const std::string_view key : {"remove", "free"})
             if (p == 0 && table.has(key))
                 table.fault(key, "stands in the first phase, which is the beginning",

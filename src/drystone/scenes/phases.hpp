@@ -5,8 +5,7 @@
 
 namespace drystone {
 
-/// Puts the changes of the phases up to this one into the values, as settings are; notes those that cannot change while
-/// a run goes on.
+/// Puts the changes of this phase into the values; notes those that cannot change while a run goes on.
 void change_for_phase(Value& root, int phase, Faults& faults);
 
 /// Notes a fault where a field cannot change while a run goes on: what bodies are made of is in their state.

@@ -114,8 +114,13 @@ Value values_of(const SceneFiles& files) {
     Value root = read_toml(files.scene, files.text);
     Faults faults(files.scene);
     for (const SceneSetting& setting : files.settings)
-        set_value(root, setting.field, value_from_text(setting.value), faults);
-    change_for_phase(root, files.phase, faults);
+        if (setting.phase < 0) set_value(root, setting.field, value_from_text(setting.value), faults);
+    for (int phase = 0; phase <= files.phase; ++phase) {
+        change_for_phase(root, phase, faults);
+        for (const SceneSetting& setting : files.settings)
+            if (setting.phase == phase)
+                set_value(root, setting.field, value_from_text(setting.value), faults);
+    }
     faults.throw_if_any();
     work_out(root, faults);
     faults.throw_if_any();

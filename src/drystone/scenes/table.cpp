@@ -46,6 +46,12 @@ Value value_of(const toml::node& node) {
     return value;
 }
 
+/// Of what stands in no file.
+void forget_lines(Value& value) {
+    value.line = 0;
+    for (Value& item : value.items) forget_lines(item);
+}
+
 /// The beginning of a text that is longer than so many bytes.
 std::string cut(const std::string& text, std::size_t most) {
     return text.size() <= most ? text : text.substr(0, most) + "...";
@@ -116,10 +122,9 @@ SceneError::SceneError(const std::filesystem::path& file, std::vector<SceneFault
     : Error(lines_of(file, by_line(all))), faults(by_line(std::move(all))) {}
 
 const Value* Value::find(std::string_view name) const {
-    for (std::size_t k = 0; k < names.size(); ++k) {
-        if (names[k] == name) return &items[k];
-    }
-    return nullptr;
+    const auto place = std::lower_bound(names.begin(), names.end(), name);
+    if (place == names.end() || *place != name) return nullptr;
+    return &items[static_cast<std::size_t>(place - names.begin())];
 }
 
 void Faults::add(int line, const std::string& where, const std::string& what, const std::string& cure) {
@@ -421,8 +426,10 @@ Value value_from_text(const std::string& text) {
     const std::string document = "x = " + text;
     if (find_deep_nesting(document)) return plain;
     try {
-        const Value table = value_of(toml::parse(document));
-        return table.items.size() == 1 ? table.items[0] : plain;
+        Value table = value_of(toml::parse(document));
+        if (table.items.size() != 1) return plain;
+        forget_lines(table);
+        return std::move(table.items[0]);
     } catch (const toml::parse_error&) {
         return plain;
     }

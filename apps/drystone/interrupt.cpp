@@ -58,8 +58,8 @@ constexpr Handled all_handled[] = {
 
 InterruptWatch::InterruptWatch() {
     for (const auto& [number, handler] : all_handled) {
-        struct sigaction action {
-        }, before{};
+        struct sigaction action {};
+        struct sigaction before {};
         action.sa_handler = handler;
         action.sa_flags = SA_RESTART;
         ::sigaction(number, nullptr, &before);

@@ -306,6 +306,34 @@ TEST_F(Impossible, BodiesBeyondAllMeasure) {
         expect_part(message_after([change = change](Sample& s) { change(s.scene.bodies); }), part);
 }
 
+/// A held body may weigh nothing; one that a phase lets go may not.
+TEST_F(Impossible, BodiesThatAreLetGo) {
+    const auto message = [&](auto change) {
+        return message_after([&](Sample& s) {
+            s.files.text = std::string(checkpoint_scene) + R"(
+                name = "ball"
+                held = true
+                [[phase]]
+                name = "before"
+                lasts = 1
+                [[phase]]
+                name = "after"
+                lasts = 1
+                free = ["ball"]
+            )";
+            s.files.phase = 1;
+            s.scene.bodies.id = {0, 1, 2};
+            s.scene.bodies.motion[2] = Motion::held;
+            s.warm = {};
+            change(s);
+        });
+    };
+    EXPECT_EQ(message([](Sample&) {}), "no error");
+    expect_part(message([](Sample& s) { s.scene.bodies.mass[2] = 0; }), "/bodies/mass: holds 0 for body 2");
+    expect_part(message([](Sample& s) { s.files.phase = 2; }), "phase: there is none of number 2");
+    expect_part(message([](Sample& s) { s.files.phase = -1; }), "/scene/phase: holds -1");
+}
+
 TEST_F(Impossible, FeedsAndJoints) {
     const auto message = [&](auto change) {
         return message_after([&](Sample& s) {

@@ -9,7 +9,8 @@
 //   from byte 512    HDF5 (which allows for such a block before it, so that its tools open the file):
 //     /dimension     2 or 3               /time (s), /gravity
 //     /scene/        name, text: of the scene file; others/<k>/name, content: of the files that it names;
-//                    settings/<k>/field, value, phase: what was said instead of the file; phase, phase_begin: where it is
+//                    settings/<k>/field, value, phase: what was said instead of the file; phase, phase_begin: where
+//                    the run is
 //     /overrides/    what the command line said instead of the scene: until, steps, tolerance, where given
 //     /bodies/       id, shape, size, material, motion, mass, inertia, position, image, rotation, velocity, spin;
 //                    next_id
@@ -103,8 +104,8 @@ bool is_checkpoint(const std::filesystem::path& path);
 /// What is to be different from what was left.
 struct RunChanges {
     bool next_phase = false;  ///< the present one is over
-    std::vector<SceneSetting> settings =
-        {};  ///< fields that may change while a run goes on: the plan's reader looks
+    /// Fields that may change while a run goes on; that they may is for the caller to see.
+    std::vector<SceneSetting> settings = {};
 };
 
 /// Makes the plan of a scene from its files, without the grains, which the checkpoint has (scenes/scene_file.hpp).

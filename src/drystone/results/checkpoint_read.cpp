@@ -104,8 +104,14 @@ void check_body(const hdf5::Group& group, const Domain<d>& domain, const Bodies<
             told("position", "is outside of the periodic cell");
 }
 
+bool among(const std::vector<GlobalId>& ids, GlobalId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+/// `freed`: held bodies that have been let go by now; they must be able to move.
 template <int d>
-Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const RowRange& rows) {
+Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const RowRange& rows,
+                      const std::vector<GlobalId>& freed) {
     Bodies<d> bodies;
     bodies.id = read_rows<std::int64_t>(group, "id", rows, 1);
     const std::size_t count = bodies.id.size();
@@ -145,6 +151,8 @@ Bodies<d> read_bodies(const hdf5::Group& group, const Scene<d>& scene, const Row
         const double volume = mass_properties<d>(shape).volume;
         has_volume.push_back(volume > 0 && std::isfinite(volume));
     }
+    for (std::size_t i = 0; i < count; ++i)
+        if (among(freed, bodies.id[i])) bodies.motion[i] = Motion::free;
     for (std::size_t i = 0; i < count; ++i)
         check_body(group, scene.domain, bodies, i, has_volume[static_cast<std::size_t>(bodies.shape[i])]);
     return bodies;
@@ -304,17 +312,11 @@ void check_joints(const hdf5::Group& root, const Scene<d>& scene) {
     }
 }
 
-/// Bodies that a phase has taken away or let go. Answers how many rows of all ranks are left, and where ours begin.
+/// Takes away the bodies that are gone by now. Answers how many rows of all ranks are left, and where ours begin.
 template <int d>
-RowRange change_bodies(const RunPlan<d>& plan, const hdf5::Ranks& ranks, Bodies<d>& bodies) {
-    const auto among = [](const std::vector<GlobalId>& ids, GlobalId id) {
-        return std::find(ids.begin(), ids.end(), id) != ids.end();
-    };
+RowRange take_away(const std::vector<GlobalId>& ids, const hdf5::Ranks& ranks, Bodies<d>& bodies) {
     std::vector<std::uint8_t> gone(bodies.id.size());
-    for (Index i = 0; i < bodies.count(); ++i) {
-        gone[i] = among(plan.gone, bodies.id[i]) ? 1 : 0;
-        if (among(plan.freed, bodies.id[i])) bodies.motion[i] = Motion::free;
-    }
+    for (Index i = 0; i < bodies.count(); ++i) gone[i] = among(ids, bodies.id[i]) ? 1 : 0;
     bodies.remove(gone);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(hdf5::count_of(ranks)));
     const auto rank = static_cast<std::size_t>(hdf5::rank_of(ranks));
@@ -349,7 +351,7 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         const hdf5::Group bodies = root.open_group("bodies");
         const RowRange rows = share_of(ranks, bodies.size("id"));
         scene.domain = read_domain(root.open_group("domain"), scene.domain);
-        scene.bodies = read_bodies(bodies, scene, rows);
+        scene.bodies = read_bodies(bodies, scene, rows, plan.freed);
         scene.gravity = read_vector<d>(root, "gravity");
         scene.time = read_finite(root, "time", from_zero);
         if (touches(changed, "gravity")) scene.gravity = gravity;
@@ -357,7 +359,7 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
         if (touches(changed, "cell.rate")) scene.domain.rate = domain.rate;
         if (touches(changed, "cell.shear_rate")) scene.domain.shear_rate = domain.shear_rate;
     });
-    const RowRange left = change_bodies(plan, ranks, scene.bodies);
+    const RowRange left = take_away(plan.gone, ranks, scene.bodies);
     run.slabs.first_body = left.first;
     run.slabs.bodies = left.total;
     check_drives(root, scene, ranks);

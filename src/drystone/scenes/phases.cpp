@@ -51,8 +51,8 @@ constexpr const char* what_may_change =
     "change gravity, [solver], [cell], [stop], time.step, time.displacement, laws of a [[material]] or "
     "[[pair]], the "
     "motion of a [[wall]] or [[body]] and the force of its guide, a motor of a [[joint]] or the rate of a "
-    "[[source]]; the end is that "
-    "of --until";
+    "[[source]]; "
+    "the end is that of --until";
 
 bool allows(const Changeable& row, const std::vector<std::string>& words) {
     for (std::size_t k = 0; k < std::size(row.words) && !row.words[k].empty(); ++k) {
@@ -188,10 +188,10 @@ void read_phases(SceneReader<d>& reader, const Table& root) {
                         fmt::format("give less, or longer steps; {:g} is the most", most_steps_of_a_run));
         StopRule stop;
         read_stop(table, stop);
-        stop.earliest += begin;
         if (p == present) {
             plan.options.phase_end = begin + lasts;
             plan.options.stop = stop;
+            plan.options.stop.earliest += begin;
         }
         if (table.has("set") && !table.is("set", Value::Kind::table))
             table.fault("set", "is no table", "give fields and values: set.solver.tolerance = 1e-4");

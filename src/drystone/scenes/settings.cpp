@@ -64,7 +64,8 @@ SceneSetting setting_of(const std::string& text) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0 || at + 1 == text.size())
         fail("--set", fmt::format("\"{}\" gives no field a value", text),
-             "write it as in --set time.end=3 material.stone.friction=0.4");
+             "write FIELD=VALUE, as in --set time.end=3 material.stone.friction=0.4, and the scene before "
+             "--set");
     return {text.substr(0, at), text.substr(at + 1)};
 }
 

@@ -3,8 +3,8 @@
 
 namespace drystone::command {
 
-/// While alive, SIGTERM, SIGUSR1 (warnings of schedulers), SIGHUP and the first SIGINT (Ctrl-C) are only noted; a second
-/// SIGINT ends the program at once, as usual.
+/// While alive, SIGTERM, SIGUSR1 (warnings of schedulers), SIGHUP and the first SIGINT (Ctrl-C) are only noted; a
+/// second SIGINT ends the program at once, as usual.
 class InterruptWatch {
 public:
     InterruptWatch();

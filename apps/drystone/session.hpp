@@ -28,8 +28,9 @@ struct SittingOptions {
 /// Instead of an exit code: a phase is over, its checkpoint is written, and another phase follows.
 inline constexpr int phase_over = -1;
 
-/// Runs. The exit code: 0 at the end; exit_stopped after a signal (interrupt.hpp); with `strict`, exit_unsolved if a step was
-/// not solved; exit_failed, with one message, where something could not be written. `same_folder`: see FolderOptions.
+/// Runs. The exit code: 0 at the end; exit_stopped after a signal (interrupt.hpp); with `strict`, exit_unsolved if a
+/// step was not solved; exit_failed, with one message, where something could not be written. `same_folder`: see
+/// FolderOptions.
 template <int d>
 int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder);
 

@@ -114,8 +114,8 @@ void forge(const std::string& file) {
     }
     if (bytes.size() < header_size) return;
     const auto header = [&](const std::string& sum) {
-        std::string text = fmt::format("drystone checkpoint\nversion 3\nprogram test\nlength {}\nxxh3 {}\n",
-                                       bytes.size(), sum);
+        std::string text = fmt::format("drystone checkpoint\nversion {}\nprogram test\nlength {}\nxxh3 {}\n",
+                                       checkpoint_version, bytes.size(), sum);
         text.resize(header_size, '\n');
         return text;
     };

@@ -23,7 +23,6 @@ namespace drystone {
 namespace {
 
 constexpr std::size_t header_size = 512;
-constexpr int format_version = 6;
 constexpr std::string_view first_line = "drystone checkpoint\n";
 
 /// XXH3 with 128 bits: enough that no accident goes unnoticed, and as fast as memory. It is no protection against ill
@@ -45,7 +44,7 @@ const std::string no_sum(32, '0');
 
 std::string header_of(const std::string& program, std::uintmax_t length, const std::string& sum) {
     std::string text = fmt::format("{}version {}\nprogram {}\nlength {}\nxxh3 {}\n", first_line,
-                                   format_version, program, length, sum);
+                                   checkpoint_version, program, length, sum);
     text.resize(header_size, '\n');
     return text;
 }
@@ -108,12 +107,12 @@ std::string check_header(const std::filesystem::path& path, const std::string& p
     const std::string writer(entry(header, "program")), sum(entry(header, "xxh3"));
     if (!version || !length || writer.empty() || sum.size() != no_sum.size())
         fail(name, "is altered: its header cannot be read", other_copy);
-    if (*version != format_version) {
+    if (*version != checkpoint_version) {
         fail(name,
              fmt::format(
                  "is a checkpoint of version {}, written by drystone {}; this is drystone {}, which reads "
                  "version {}",
-                 *version, writer, program, format_version),
+                 *version, writer, program, checkpoint_version),
              writer == program ? "run the scene again"
                                : fmt::format("resume it with drystone {}, or run the scene again", writer));
     }

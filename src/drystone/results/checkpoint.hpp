@@ -43,6 +43,9 @@
 
 namespace drystone {
 
+/// Of the format. To be raised with any change of what is written.
+inline constexpr int checkpoint_version = 6;
+
 namespace hdf5 {
 class Group;
 }

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def run(drystone, scene, settings, longest):
     """What the run, or as much of it as `longest` allows, says of itself; whether it came to its end."""
     with tempfile.TemporaryDirectory() as output:
-        command = [drystone, "run", str(scene), "--json", "--output", output, *settings]
+        command = [drystone, "run", str(scene), "--json", "--output", output, "--force", *settings]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             try:
                 said, complaint = process.communicate(timeout=longest)

@@ -222,7 +222,7 @@ StepLine timed_step(Scene<3>& scene, const StepOptions& options, StepMemory<3>& 
 /// False where the next step would make parts anew.
 bool make_plan(Scene<3>& scene, const StepOptions& options, StepMemory<3>& memory, Part<3>& part, Vector& r) {
     const int threads = resolve_threads(options.solve.threads);
-    const DetectOptions detecting = detection(options, memory);
+    const DetectOptions detecting = detection(options, threads, memory);
     free_velocities(scene, options.h, 1.0, threads, memory.v_free);
     choose_reach(scene, options, options.h, memory.v_free, 1, memory.reach);
     const bool hold = neighbours_hold<3>(scene, memory.reach, detecting, memory.neighbours);

@@ -70,7 +70,7 @@ def run(options, name, scratch):
     scene, output = scratch / f"{name}.toml", scratch / name
     text = re.sub(r"frames_every = .*", "frames_every = 1e6", text)
     scene.write_text(re.sub(r"scatter = .*", "scatter = 0", text) if options.even else text)
-    command = [options.drystone, "run", str(scene), "--json", "--output", str(output), "--threads", str(options.threads),
+    command = [options.drystone, "run", str(scene), "--json", "--output", str(output), "--force", "--threads", str(options.threads),
                "--until", repr(options.frames / PUBLISHED[name][1])]
     if options.tolerance:
         command += ["--tolerance", options.tolerance]

@@ -52,7 +52,7 @@ def main():
             scene = pathlib.Path(work) / "scene.toml"
             scene.write_text(strict((SCENES / f"{name}.toml").read_text(), seed, step))
             output = pathlib.Path(work) / "out"
-            done = subprocess.run([options.drystone, "run", str(scene), "--output", str(output), "--tolerance", "1e-4",
+            done = subprocess.run([options.drystone, "run", str(scene), "--output", str(output), "--force", "--tolerance", "1e-4",
                                    "--until", str(end), "--threads", "1", "--quiet"], capture_output=True, text=True)
             if done.returncode not in (0, 1):
                 sys.exit(f"{name}: {done.stderr.strip()}")

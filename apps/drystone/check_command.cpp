@@ -244,12 +244,12 @@ nlohmann::ordered_json understood(const RunPlan<d>& plan, const SandCount& sand,
 }
 
 template <int d>
-void look_at(const RunPlan<d>& plan, const Value& file, bool silent, Finding& finding) {
+void look_at(const RunPlan<d>& plan, SceneFiles& files, bool silent, Finding& finding) {
     std::size_t contacts = 0;
     const std::vector<StartOverlap> overlaps = start_overlaps(plan, contacts);
     const SandCount sand = count_sand(plan.world.sand);
     const double bytes = estimated_bytes(plan.world.scene, contacts) + estimated_bytes<d>(sand);
-    finding.warnings = warnings_of(plan, file, overlaps);
+    finding.warnings = warnings_of(plan, files, overlaps);
     finding.understood = understood(plan, sand, overlaps.size(), bytes);
     if (silent) return;
     tell_plan(plan, sand);
@@ -263,8 +263,7 @@ Finding look_at(const std::string& name, const std::vector<SceneSetting>& settin
         SceneFiles files = open_scene(name);
         files.settings = settings;
         const AnyPlan plan = read_scene(files);
-        const Value value = values_of(files);
-        std::visit([&](const auto& any) { look_at(any, value, silent, finding); }, plan);
+        std::visit([&](const auto& any) { look_at(any, files, silent, finding); }, plan);
     } catch (const SceneError& error) {
         finding.faults = error.faults;
     } catch (const Error& error) {

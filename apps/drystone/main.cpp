@@ -2,9 +2,11 @@
 
 #include "bench_command.hpp"
 #include "check_command.hpp"
+#include "drystone/base/error.hpp"
 #include "drystone/base/harmless.hpp"
 #include "drystone/base/parallel.hpp"
 #include "drystone/fields/fields.hpp"
+#include "drystone/fields/suggestion.hpp"
 #include "drystone/files/hdf5.hpp"
 #include "drystone/run/simulate.hpp"
 #include "info_command.hpp"
@@ -13,11 +15,14 @@
 #include "run.hpp"
 #include "run_command.hpp"
 #include "solve_command.hpp"
+#include "sweep_command.hpp"
 #include "team.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +42,8 @@ constexpr const char* examples =
     "heap\n"
     "  drystone resume heap                              goes on with it after Ctrl-C\n"
     "  drystone info heap                                how far it is\n"
+    "  drystone sweep heap.toml --over material.stone.friction=0.2,0.4 --output heaps\n"
+    "                                                    a run for each value, and a table of results\n"
     "  drystone solve box.hdf5                           one problem, solver chosen by itself\n"
     "  drystone solve *.hdf5 --json                      one JSON object per problem and line\n"
     "  drystone solve box.hdf5 --compare --time-limit 5  every solver, one table\n"
@@ -71,9 +78,9 @@ constexpr const char* run_footer =
     "  mpirun -n 4 drystone run heap.toml --output heap --ranks-report\n"
     "\n"
     "DIR/steps.csv holds one line per step, or per output.measurements_every; frames show the state at each\n"
-    "output.frames_every. Results of an earlier run in DIR are replaced. DIR/checkpoint.h5 is written at the "
-    "beginning\n"
-    "and at the end, on Ctrl-C, every 10 minutes, and at each output.checkpoints_every; drystone resume DIR "
+    "output.frames_every. Results of an earlier run in DIR are kept, and replaced only with --force.\n"
+    "DIR/checkpoint.h5 is written at the beginning and at the end, on Ctrl-C, every 10 minutes, and at each "
+    "output.checkpoints_every; drystone resume DIR "
     "goes on\n"
     "from it. The problems of the first 10 steps that are not solved are saved as DIR/failed_step_N.hdf5.\n"
     "Exit code: 0 if the run reached its end; 1 if something could not be written, or, with --strict, if a "
@@ -94,6 +101,21 @@ constexpr const char* resume_footer =
     "they\n"
     "count instead.\n"
     "Exit code: as for drystone run; 2 for a checkpoint that is cut short, altered or of another version.\n";
+
+constexpr const char* sweep_footer =
+    "Examples:\n"
+    "  drystone sweep silo.toml --over material.stone.friction=0.2,0.4,0.6 --output frictions\n"
+    "  drystone sweep silo.toml --over let.opening=0.1,0.15,0.2 seed=1,2,3 --set time.end=20 --output silos "
+    "--jobs 2\n"
+    "\n"
+    "Each case is a run in a folder of its own, DIR/FIELD=VALUE,...; DIR/table.csv has a line for each that "
+    "is done:\n"
+    "its values, its summary, and the last line of each of its measures. The same command goes on with what "
+    "was\n"
+    "stopped or killed, and adds cases with values that are new.\n"
+    "Exit code: 0 if all cases are done; 1 if one failed; 2 for bad options and scenes with faults; 130 if "
+    "it was\n"
+    "stopped by Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP.\n";
 
 constexpr const char* info_footer =
     "Examples:\n"
@@ -197,7 +219,8 @@ void add_sitting_options(CLI::App& app, SittingOptions& sitting, RunOverrides& o
     app.add_option("--tolerance", overrides.tolerance,
                    "Residual at which a step counts as solved, instead of the scene's")
         ->check(number(false, loosest_tolerance));
-    app.add_flag("--quiet", sitting.quiet, "No progress, only the summary");
+    app.add_flag("--force", sitting.force, "Replace the results of an earlier run in the folder");
+    app.add_flag("--quiet", sitting.quiet, "No progress and no warnings, only the summary");
     app.add_flag("--json", sitting.json, "The summary as one JSON object, nothing else");
     app.add_flag("--ranks-report", sitting.ranks_report,
                  "With several ranks: their balance, and messages and bytes by purpose, at the end");
@@ -268,6 +291,29 @@ int run(int argc, char** argv, const Communicator* ranks) {
                      "Write the reference into this document, between its markers")
         ->type_name("FILE");
 
+    SweepCommandOptions sweep_options;
+    CLI::App* sweep =
+        add_command(app, "sweep", "Run a scene with several values of a few fields", sweep_footer);
+    add_word(*sweep, "SCENE", sweep_options.scene, "Scene file (TOML; see docs/scene.md)")->required();
+    sweep
+        ->add_option(
+            "--over", sweep_options.over,
+            "A field and its values; of several fields every value of one with every value of the others")
+        ->type_name("FIELD=VALUE,...")
+        ->required();
+    add_settings(*sweep, sweep_options.settings);
+    sweep->add_option("--output", sweep_options.output, "Folder for the folders of all cases, and table.csv")
+        ->type_name("DIR")
+        ->required();
+    sweep->add_option("--jobs", sweep_options.jobs, "Runs at a time; 0: as many as there are cores for")
+        ->type_name("N")
+        ->check(thread_count)
+        ->capture_default_str();
+    sweep->add_option("--threads", sweep_options.threads, "Number of threads of each run")
+        ->check(number(false, most_threads))
+        ->capture_default_str();
+    sweep->add_flag("--force", sweep_options.force, "Replace what the folder holds of another sweep");
+
     SolveOptions solve_options;
     std::string solve_law = "coulomb", measure = "referee";
     bool list = false;
@@ -320,6 +366,12 @@ int run(int argc, char** argv, const Communicator* ranks) {
     bench->add_flag("--json", bench_options.json,
                     "One JSON object per problem and solver and line, nothing else");
 
+    // The parser would only say that the word was not expected.
+    std::vector<std::string> commands;
+    for (const CLI::App* const command : app.get_subcommands({})) commands.push_back(command->get_name());
+    if (argc > 1 && argv[1][0] != '-' &&
+        std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
+        fail(harmless(argv[1]), "is no command", suggestion(argv[1], commands));
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -337,6 +389,10 @@ int run(int argc, char** argv, const Communicator* ranks) {
         if (command->parsed()) check_threads(threads);
     run_options.sitting.ranks = resume_options.sitting.ranks = ranks;
     if (run_scene->parsed()) return run_command(run_options);
+    if (sweep->parsed() && ranks != nullptr)
+        fail("drystone sweep", "is for one process, which starts the others",
+             "leave out mpirun, and give --jobs");
+    if (sweep->parsed()) return sweep_command(sweep_options);
     if (resume->parsed()) return resume_command(resume_options);
     // All other commands are for one.
     if (ranks != nullptr && ranks->rank() > 0) return exit_solved;
@@ -368,6 +424,19 @@ void open_standard_files() {
         if (fcntl(file, F_GETFD) == -1 && open("/dev/null", O_RDWR) != file) std::abort();
 }
 
+/// Threads that wait for each other at full speed take a core from other programs, which makes all of them wait: on a
+/// busy machine a step took fifty times as long. The thread library reads whether to wait so when it is loaded, hence
+/// the program begins again. Without other programs it costs a tenth; who wants that sets OMP_WAIT_POLICY=active.
+void wait_with_patience(char** argv) {
+    bool threads = false;
+    for (char** word = argv; *word != nullptr; ++word)
+        threads = threads || std::string_view(*word).starts_with("--threads");
+    if (!threads || std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr)
+        return;
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    execv("/proc/self/exe", argv);  // where there is no such file it goes on as it is
+}
+
 /// Whether all that was printed has arrived.
 bool printed() {
     std::cout.flush();
@@ -377,6 +446,7 @@ bool printed() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    wait_with_patience(argv);
     open_standard_files();
     hdf5::close_nothing_at_exit();
     const Team team(argc, argv);

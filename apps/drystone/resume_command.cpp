@@ -4,6 +4,7 @@
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/settings.hpp"
 #include "run.hpp"
+#include "run_summary.hpp"
 
 #include <fmt/format.h>
 
@@ -42,6 +43,12 @@ Run<d> run_of(Checkpoint& checkpoint, StoppedRun<d>& stopped, const RunOverrides
 template <int d>
 int go_on(const SittingOptions& sitting, Run<d> run, bool same_folder) {
     if (run.plan.phase_is_over(run.files, run.progress)) return phase_over;
+    if (run.at_end() && sitting.json) {
+        const RunEnd ends = {run.plan.world.scene.bodies.count(), 1,
+                             energy_of_a_fall<d>(run.plan.world, run.plan.options.step.h, nullptr), false};
+        say(summary_json<d>(run, nullptr, ends));
+        return exit_solved;
+    }
     if (run.at_end()) {
         say(fmt::format(
             "{}: at its end, time {:.6g} s and step {}; nothing is left to do. --until makes it longer",

@@ -131,6 +131,17 @@ public:
                 "step before, which let bodies approach by at most {:.1e} m too much in a step. "
                 "A shorter [time] step makes it less; [solver] law = \"coulomb-strict\" forbids it",
                 sum.worst_closing));
+        const FeedState& feed = run_.progress.feed;
+        for (std::size_t s = 0; s < feed.missed.size(); ++s) {
+            const Source<d>& source = run_.plan.feeds.sources[s];
+            const double put_in = source.by_mass ? feed.fed_mass[s] : static_cast<double>(feed.fed[s]);
+            if (feed.missed[s] > 1e-3 * put_in)
+                lines.push_back(
+                    fmt::format("source {}: {:.4g} {} that its rate asked for found no room, beside {:.4g} "
+                                "that came; make "
+                                "its region larger or its rate smaller",
+                                source.name, feed.missed[s], source.by_mass ? "kg" : "grains", put_in));
+        }
         if (sum.jumps > 0)
             lines.push_back(fmt::format(
                 "overlaps grew by up to {:.2g} radii in a step, more than a solution should allow, after {} "

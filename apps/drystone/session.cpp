@@ -1,9 +1,11 @@
 #include "session.hpp"
 
 #include "drystone/base/error.hpp"
+#include "drystone/base/parallel.hpp"
 #include "drystone/base/timer.hpp"
 #include "drystone/distributed/slices.hpp"
 #include "drystone/results/sitting.hpp"
+#include "drystone/scenes/warnings.hpp"
 #include "interrupt.hpp"
 #include "rank_report.hpp"
 #include "run.hpp"
@@ -45,7 +47,8 @@ public:
           log_(is_first() ? options.log : "", talks()),
           first_step_(run_.progress.summary.steps),
           first_time_(run_.plan.world.scene.time) {
-        run_.plan.options.step.solve.threads = options.threads;
+        // More than there are cores would only wait.
+        run_.plan.options.step.solve.threads = std::min(resolve_threads(options.threads), processors());
         if (options.ranks != nullptr) {
             part_.emplace(*options.ranks);
             part_->balancing.force_every = options.rebalance_every;
@@ -59,13 +62,10 @@ public:
     int run() {
         const InterruptWatch watch;
         if (part_) divide();
-        const bool replaces = talks() && folder_ && !run_.observers && fs::exists(folder_->checkpoint());
         Onlooker onlooker;
         onlooker.begun = [&] {
             log_.open(run_.observers.has_value());  // the folder is ours: no other run writes to it
-            if (replaces)
-                complain(fmt::format("the results of an earlier run in {} are replaced",
-                                     harmless(options_.output)));
+            if (!run_.observers) warn();
         };
         onlooker.after_step = [&](const StepRecord& record) { return after_step(record); };
         onlooker.told_to_stop = interrupted;
@@ -91,6 +91,36 @@ private:
         return part_ ? part_->bodies : run_.plan.world.scene.bodies.count();
     }
     [[nodiscard]] const RunSummary& summary() const { return run_.progress.summary; }
+
+    /// What is possible and seldom meant, before the first step.
+    void warn() {
+        if (!is_first() || (!talks() && options_.log.empty())) return;
+        std::size_t contacts = 0;
+        const std::vector<StartOverlap> overlaps = start_overlaps(run_.plan, contacts);
+        for (const SceneFault& warning : warnings_of(run_.plan, run_.files, overlaps))
+            log_.fault("warning: " + text_of(run_.files.scene, warning), talks());
+        if (!folder_)
+            log_.fault("nothing of this run is kept; --output DIR keeps measurements, frames and checkpoints",
+                       talks());
+        const StepOptions& step = run_.plan.options.step;
+        // A rank waits for others as often as a thread does.
+        const auto bodies = run_.plan.world.scene.bodies.count();
+        if (const int ranks = part_ ? options_.ranks->count() : 1;
+            ranks > 1 && bodies < ranks * step.bodies_per_thread)
+            log_.fault(
+                fmt::format("{} ranks for {} bodies: they will wait for each other more than they work; "
+                            "for so many {}",
+                            ranks, bodies,
+                            bodies < 2 * step.bodies_per_thread
+                                ? "take one"
+                                : fmt::format("take at most {}", bodies / step.bodies_per_thread)),
+                talks());
+        if (options_.threads > processors())
+            log_.fault(
+                fmt::format("{} threads are asked for, and this process may use {} cores: so many are used",
+                            options_.threads, processors()),
+                talks());
+    }
 
     /// A new run is on every rank as a whole, a resumed one in rows.
     void divide() {
@@ -238,11 +268,24 @@ void check_log(const SittingOptions& options, const Run<d>& run) {
              "give a name of its own, such as run.log");
 }
 
+template <int d>
+void check_folder(const SittingOptions& options, const Run<d>& run, bool same_folder) {
+    const bool goes_on = run.observers.has_value() && same_folder;
+    std::error_code unknown;
+    if (options.force || options.output.empty() || goes_on ||
+        !fs::exists(fs::path(options.output) / "checkpoint.h5", unknown))
+        return;
+    fail(options.output, "holds the results of an earlier run",
+         fmt::format("give another folder, --force to replace them, or go on with drystone resume {}",
+                     shell_word(options.output)));
+}
+
 }  // namespace
 
 template <int d>
 int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder) {
     check_log(options, run);
+    check_folder(options, run, same_folder);
     if (run.plan.phases.size() > 1 && options.output.empty())
         fail("--output", "is missing, and a run in phases goes from one to the next by a checkpoint",
              "give a folder");

@@ -18,6 +18,7 @@ struct SittingOptions {
     int threads = 1;                         ///< 0: all
     bool quiet = false;                      ///< no progress
     bool json = false;                       ///< the summary as one object, nothing else
+    bool force = false;                      ///< results of an earlier run in the folder may go
     bool strict = false;                     ///< a step that is not solved ends the run
     const Communicator* ranks = nullptr;     ///< that run it together; nullptr: one alone
     bool ranks_report = false;               ///< how they did, at the end

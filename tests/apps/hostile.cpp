@@ -191,7 +191,7 @@ TEST(HostileFiles, TwoRunsDoNotWriteIntoOneFolder) {
 TEST(HostileFiles, WhatIsPrintedDoesNotEndInAFileOfTheRun) {
     const Scratch scratch;
     const std::string scene = write_scene(scratch, press);
-    const std::vector<std::string> words = {"run", scene, "--output", "out", "--steps", "2"};
+    const std::vector<std::string> words = {"run", scene, "--output", "out", "--force", "--steps", "2"};
     EXPECT_EQ(drystone_command(scratch, words).code, 0);
     const std::string lines = bytes_of(scratch.file("out/steps.csv"));
     for (const char* closed : {"exec <&-;", "exec >&-;", "exec <&- >&-;"}) {

@@ -86,7 +86,9 @@ TEST(FieldsCommand, PrintsAllOrOneAndRenewsADocument) {
 
 TEST(CheckCommand, SeveralFilesAsJsonAndStrictly) {
     const Scratch scratch;
-    const std::string grain = "[[body]]\nshape = { type = \"sphere\", radius = 0.1 }\nposition = [0, 0, 0]\n";
+    const std::string grain =
+        "[[body]]\nshape = { type = \"sphere\", radius = 0.1 }\nposition = [0, 0, 0]\n"
+        "[[wall]]\npoint = [0, 0, -1]\nnormal = [0, 0, 1]\n";
     std::ofstream(scratch.file("fine.toml")) << "dimension = 3\ngravity = [0, 0, -9.81]\n" << grain;
     std::ofstream(scratch.file("odd.toml")) << "dimension = 3\ngravity = [0, 0, -9.81e-3]\n" << grain;
     std::ofstream(scratch.file("bad.toml")) << "dimension = 3\n[time]\nstep = 0\nsteps = 1\n" << grain;

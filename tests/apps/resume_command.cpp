@@ -70,9 +70,10 @@ TEST(Resume, EveryStopLeavesTheSameBytes) {
     const std::string scene = heap(scratch);
     ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "whole", "--quiet"}).code, 0);
     for (const char* steps : {"0", "1", "7", "30", "59"}) {
-        ASSERT_EQ(
-            drystone_command(scratch, {"run", scene, "--output", "cut", "--quiet", "--steps", steps}).code,
-            0);
+        ASSERT_EQ(drystone_command(scratch,
+                                   {"run", scene, "--output", "cut", "--force", "--quiet", "--steps", steps})
+                      .code,
+                  0);
         // A resumed run needs neither the scene nor the surface that it names.
         fs::rename(scratch.file("scene.toml"), scratch.file("away.toml"));
         fs::rename(scratch.file("stone.obj"), scratch.file("away.obj"));
@@ -81,9 +82,10 @@ TEST(Resume, EveryStopLeavesTheSameBytes) {
         fs::rename(scratch.file("away.toml"), scratch.file("scene.toml"));
         fs::rename(scratch.file("away.obj"), scratch.file("stone.obj"));
         ASSERT_EQ(resumed.code, 0) << resumed.err;
-        ASSERT_EQ(
-            drystone_command(scratch, {"run", scene, "--output", "told", "--quiet", "--until", "0.24"}).code,
-            0);
+        ASSERT_EQ(drystone_command(
+                      scratch, {"run", scene, "--output", "told", "--force", "--quiet", "--until", "0.24"})
+                      .code,
+                  0);
         expect_same_files(scratch.file("told"), scratch.file("cut"));
     }
     auto whole = files_in(scratch.file("whole")), told = files_in(scratch.file("told"));
@@ -144,11 +146,14 @@ TEST(Resume, JointsTorquesAndSpringsAreCarriedOver) {
     )";
     for (const char* more : {"", "[scheme]\ncontacts = \"elastic\"\n"}) {
         const std::string scene = write_scene(scratch, machine + more);
-        ASSERT_EQ(
-            drystone_command(scratch, {"run", scene, "--output", "told", "--quiet", "--until", "0.1"}).code,
-            0);
-        ASSERT_EQ(
-            drystone_command(scratch, {"run", scene, "--output", "cut", "--quiet", "--steps", "23"}).code, 0);
+        ASSERT_EQ(drystone_command(scratch,
+                                   {"run", scene, "--output", "told", "--force", "--quiet", "--until", "0.1"})
+                      .code,
+                  0);
+        ASSERT_EQ(drystone_command(scratch,
+                                   {"run", scene, "--output", "cut", "--force", "--quiet", "--steps", "23"})
+                      .code,
+                  0);
         ASSERT_EQ(
             drystone_command(scratch, {"resume", "cut", "--until", "0.1", "--quiet", "--threads", "2"}).code,
             0);
@@ -163,7 +168,8 @@ TEST(Resume, InterruptedRunsGoOn) {
         // A run without end is stopped from outside; exec makes the process id that of the command.
         const std::string line =
             "cd " + quoted(scratch.folder().string()) + " && { " + quoted(DRYSTONE_COMMAND) +
-            " run scene.toml --until 1e6 --output cut --quiet 2>stop.txt & pid=$!; sleep 0.3; kill -" +
+            " run scene.toml --until 1e6 --output cut --force --quiet 2>stop.txt & pid=$!; sleep 0.3; kill "
+            "-" +
             signal + " $pid; " +
             (signal == "TERM" ? "kill -TERM $pid; " : "") +  // as timeout does, twice at once
             "wait $pid; }";
@@ -177,7 +183,7 @@ TEST(Resume, InterruptedRunsGoOn) {
         const std::string until = std::to_string(steps + 20);
         ASSERT_EQ(drystone_command(scratch, {"resume", "cut", "--steps", until, "--quiet"}).code, 0);
         ASSERT_EQ(drystone_command(scratch, {"run", scene, "--until", "1e6", "--steps", until, "--output",
-                                             "whole", "--quiet"})
+                                             "whole", "--force", "--quiet"})
                       .code,
                   0);
         expect_same_files(scratch.file("whole"), scratch.file("cut"));

@@ -164,14 +164,22 @@ TEST(RunCommand, StopsWhereItIsTold) {
     EXPECT_EQ(none.objects().at(0)["steps"], 0);
 }
 
-TEST(RunCommand, ReplacesTheResultsOfAnEarlierRun) {
+TEST(RunCommand, ReplacesTheResultsOfAnEarlierRunOnlyByForce) {
     const Scratch scratch;
     const std::string scene = write_scene(scratch, small_heap);
     ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"}).code, 0);
     std::ofstream(scratch.file("out/notes.txt")) << "mine";
     ASSERT_TRUE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
-    ASSERT_EQ(drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--until", "0.1"}).code,
-              0);
+    const Answer refused = drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.err,
+              "drystone: out: holds the results of an earlier run; give another folder, --force to replace "
+              "them, or go on with drystone resume out\n");
+    EXPECT_TRUE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
+    ASSERT_EQ(
+        drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--until", "0.1", "--force"})
+            .code,
+        0);
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/grains_000002.hdf")));
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/notes.txt")));
@@ -212,6 +220,88 @@ TEST(RunCommand, EveryStepOfAHeapOfBoxesIsSolved) {
     EXPECT_EQ(run["unsolved"], 0);
     EXPECT_GT(run["frozen_shift"], 0);
     EXPECT_LT(run["iterations"], 100'000);
+}
+
+/// Two balls in each other, gravity out of the open top.
+const char* const careless = R"(
+    dimension = 3
+    gravity = [0, 0, 9.81]
+    [time]
+    end = 0.01
+    [[wall]]
+    point = [0, 0, 0]
+    normal = [0, 0, 1]
+    [[body]]
+    shape = { type = "sphere", radius = 0.1 }
+    position = [0, 0, 0.1]
+    [[body]]
+    shape = { type = "sphere", radius = 0.1 }
+    position = [0, 0, 0.14]
+)";
+
+TEST(RunCommand, WarnsOfWhatIsSeldomMeant) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, careless);
+    const Answer answer = drystone_command(scratch, {"run", scene});
+    EXPECT_EQ(answer.code, 0);
+    EXPECT_TRUE(
+        contains(answer.err, "drystone: warning: scene.toml:3: gravity: no wall and no held body is below"))
+        << answer.err;
+    EXPECT_TRUE(contains(answer.err, "overlap by 0.16 m, 1.6 radii; is one inside the other?")) << answer.err;
+    EXPECT_TRUE(contains(answer.err, "drystone: nothing of this run is kept; --output DIR keeps"))
+        << answer.err;
+    // What is kept is not complained of; and a resumed run says nothing again.
+    const Answer kept = drystone_command(scratch, {"run", scene, "--output", "out", "--steps", "5"});
+    EXPECT_TRUE(contains(kept.err, "no held body is below")) << kept.err;
+    EXPECT_FALSE(contains(kept.err, "nothing of this run is kept")) << kept.err;
+    const Answer resumed = drystone_command(scratch, {"resume", "out", "--steps", "8"});
+    EXPECT_EQ(resumed.code, 0);
+    EXPECT_FALSE(contains(resumed.err, "warning")) << resumed.err;
+    const Answer quiet = drystone_command(scratch, {"run", scene, "--quiet", "--log", "run.log"});
+    EXPECT_EQ(quiet.err, "");
+    EXPECT_TRUE(contains(bytes_of(scratch.file("run.log")), "no held body is below"));
+}
+
+TEST(RunCommand, SaysThatASourceFallsBehind) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, R"(
+        dimension = 3
+        [time]
+        end = 3
+        step = 0.01
+        [[source]]
+        name = "feed"
+        shape = { type = "sphere", radius = 0.1 }
+        region = { type = "box", lower = [0, 0, 0], upper = [0.25, 0.25, 0.25] }
+        rate = 10
+    )");
+    // One grain finds room; of the other 29 that are due in 3 s, 10 are still owed.
+    const Answer answer = drystone_command(scratch, {"run", scene});
+    EXPECT_EQ(answer.code, 0) << answer.err;
+    EXPECT_TRUE(contains(answer.out,
+                         "source feed: 19 grains that its rate asked for found no room, beside 1 that came; "
+                         "make its region larger or its rate smaller"))
+        << answer.out;
+}
+
+TEST(RunCommand, SaysWhatIsMoreThanASceneCanUse) {
+    const Scratch scratch;
+    const std::string scene = write_scene(scratch, careless);
+    const Answer answer = drystone_command(scratch, {"run", scene, "--threads", "1000"});
+    EXPECT_TRUE(contains(answer.err, "1000 threads are asked for, and this process may use")) << answer.err;
+    if (std::string(DRYSTONE_MPIRUN).empty()) return;
+    const Answer ranks = drystone_on_ranks(scratch, 2, {"run", scene});
+    EXPECT_EQ(ranks.code, 0);
+    EXPECT_TRUE(
+        contains(ranks.err, "2 ranks for 3 bodies: they will wait for each other more than they work"))
+        << ranks.err;
+}
+
+TEST(Command, SuggestsWhatATypingErrorMayHaveMeant) {
+    const Scratch scratch;
+    const Answer answer = drystone_command(scratch, {"resumee", "out"});
+    EXPECT_EQ(answer.code, 2);
+    EXPECT_EQ(answer.err, "drystone: resumee: is no command; did you mean 'resume'?\n");
 }
 
 TEST(CheckCommand, SaysWhatItUnderstood) {

@@ -83,6 +83,7 @@ void compare(const Case& c, const NamedSolver& solver, Law law) {
             StepMemory<d> memory;
             RunProgress progress;
             options.step.solve.threads = threads;
+            options.step.bodies_per_thread = 1;
             left = steps;
             simulate(scene, options, plan.feeds, memory, progress, observe);
             const std::vector<std::byte> found = bytes_of(scene);

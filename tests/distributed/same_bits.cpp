@@ -62,6 +62,7 @@ void compare(const Case& c) {
     RunPlan<d> plan =
         std::get<RunPlan<d>>(read_scene(std::string(DRYSTONE_SCENES) + "/ranks/small/" + c.scene));
     plan.options.step.solve.threads = c.threads;
+    plan.options.step.bodies_per_thread = 1;
     plan.options.step.displacement = c.displacement;
     plan.options.step.scheme = c.scheme;
     if (c.solver == "factors") {  // what a step does last, at once

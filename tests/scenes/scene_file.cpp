@@ -49,6 +49,7 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
         law = "associated"
         tolerance = 1e-9
         max_seconds = 4
+        max_sweeps = 12
         [domain]
         lower = [-1, 0]
         period = [2, 0]
@@ -68,6 +69,7 @@ TEST(SceneFile, OptionsArriveWhereTheyBelong) {
     EXPECT_EQ(step.reach, 0.5);
     EXPECT_EQ(step.skin, 0.3);
     EXPECT_TRUE(std::holds_alternative<InteriorPointOptions>(step.solve.solver));
+    EXPECT_EQ(std::get<InteriorPointOptions>(step.solve.solver).max_iterations, 12);
     EXPECT_EQ(step.solve.law, Law::associated);
     EXPECT_EQ(step.solve.goal.tolerance, 1e-9);
     EXPECT_EQ(step.solve.goal.time_limit, 4);

@@ -84,6 +84,7 @@ Scene<3> rolling_heap(int across) {
 StepOptions quick(int threads) {
     StepOptions options = sample::options(1e-3, 1e-3);
     options.solve.threads = threads;
+    options.bodies_per_thread = 1;
     return options;
 }
 

@@ -65,6 +65,7 @@ TEST(ARun, EndsWithAMessageOnAnyNumberOfThreads) {
         }
         RunOptions options;
         options.step.solve.threads = threads;
+        options.step.bodies_per_thread = 1;
         StepMemory<2> memory;
         expect_part(message_of([&] { simulate(scene, options, memory); }),
                     "body 0: it moves by 1e+11 m in a step, and the domain repeats every 1 m");

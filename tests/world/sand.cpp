@@ -339,6 +339,7 @@ TYPED_TEST(SandInAWorld, IsTheSameBitsOnAnyThreads) {
         WorldMemory<d> memory;
         StepOptions options = options_of(2e-3, 1e-3);
         options.solve.threads = threads;
+        options.bodies_per_thread = 1;
         for (int k = 0; k < 5; ++k) step(world, options, memory);
         return world;
     };

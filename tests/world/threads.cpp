@@ -148,6 +148,7 @@ void expect_same(const Outcome<d>& p, const Outcome<d>& q, const char* what) {
 /// Compares runs that start from the same settled state.
 template <int d>
 void check(const Scene<d>& pouring, StepOptions options, int settling, int steps) {
+    options.bodies_per_thread = 1;
     options.solve.threads = 1;
     const Scene<d> start = run(pouring, options, settling).scene;
     const Outcome<d> alone = run(start, options, steps);

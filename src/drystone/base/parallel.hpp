@@ -136,6 +136,9 @@ inline constexpr int most_threads = 1024;
 /// As many as the machine, or the environment, offers this process.
 inline int offered_threads() { return omp_get_max_threads(); }
 
+/// Cores that this process may use.
+inline int processors() { return std::max(1, omp_get_num_procs()); }
+
 /// Number of threads meant by a user's `threads` (0: as many as the machine offers this process).
 inline int resolve_threads(int threads) {
     return std::clamp(threads > 0 ? threads : offered_threads(), 1, most_threads);

@@ -110,7 +110,7 @@ template <int d>
 bool Part<d>::move_bodies(Scene<d>& scene, const StepOptions& stepping, double h, StepMemory<d>& memory) {
     const bool cut = rebalance(*this);
     bool hold = is_cut && !cut;
-    const DetectOptions detecting = detection(stepping, memory);
+    const DetectOptions detecting = detection(stepping, threads_with_work(scene, stepping), memory);
     at_detection(scene, stepping.scheme, h, detecting.threads, memory, [&] {
         hold = hold && neighbours_hold<d>(scene, memory.reach, detecting, memory.neighbours);
     });

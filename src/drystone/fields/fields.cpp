@@ -106,6 +106,10 @@ std::vector<TableText> general_tables() {
           {"forces", 0, "text", "\"any\"",
            "where rigid forces are not unique: `\"any\"` that the solver finds, or those of the stiff "
            "`\"elastic-limit\"`, at about the cost of a second solve; also in `[output]`, for frames alone"},
+          {"max_sweeps", 0, "-", "by size",
+           "sweeps that each stage of `auto` may spend: not given, as many as make 10 million visits of "
+           "contacts, at least 3000; of other solvers their iterations",
+           want::whole(1, 1e9)},
           {"max_seconds", 0, "s", "none",
            "wall-clock limit of the solve of one step. With a limit, results depend on the machine",
            want::duration}}},

@@ -122,18 +122,29 @@ void pour(Scene<d>& scene, const Feeds<d>& feeds, double h, FeedState& state, Fe
     state.owed.resize(sources, 0.0);
     state.fed.resize(sources, 0);
     state.fed_mass.resize(sources, 0.0);
+    state.missed.resize(sources, 0.0);
     const Random random(feeds.seed);
     for (std::size_t s = 0; s < sources; ++s) {
         const Source<d>& source = feeds.sources[s];
         state.owed[s] += due(source, scene.time, scene.time + h);
         pour_one(scene, source, s, random, state, change);
-        state.owed[s] = std::min(state.owed[s], most_owed(source));
+        const double most = most_owed(source);
+        if (state.owed[s] <= most) continue;
+        if (state.fed[s] < source.most) state.missed[s] += state.owed[s] - most;
+        state.owed[s] = most;
     }
 }
 
 template <int d>
 void take_back(const Feeds<d>& feeds, double from, double to, FeedState& state) {
-    for (std::size_t s = 0; s < feeds.sources.size(); ++s) state.owed[s] -= due(feeds.sources[s], from, to);
+    for (std::size_t s = 0; s < feeds.sources.size(); ++s) {
+        const double back = due(feeds.sources[s], from, to);
+        // What was owed at most was owed after what was missed.
+        const double from_missed =
+            state.owed[s] >= most_owed(feeds.sources[s]) ? std::min(back, state.missed[s]) : 0.0;
+        state.missed[s] -= from_missed;
+        state.owed[s] -= back - from_missed;
+    }
 }
 
 #define DRYSTONE_FEED(d)                                                                           \

@@ -52,6 +52,7 @@ struct FeedState {
     std::vector<double> owed;           ///< by each source and not yet put in for want of room: grains, or kg
     std::vector<std::int64_t> fed;      ///< grains put in by each source
     std::vector<double> fed_mass;       ///< kg
+    std::vector<double> missed;         ///< never to be put in, for want of room: grains, or kg
     std::vector<std::int64_t> drained;  ///< grains taken away by each sink
     std::vector<double> drained_mass;   ///< kg
 };
@@ -63,6 +64,7 @@ void each_number(Self& s, F&& f) {
     f("owed", s.owed);
     f("fed", s.fed);
     f("fed_mass", s.fed_mass);
+    f("missed", s.missed);
     f("drained", s.drained);
     f("drained_mass", s.drained_mass);
 }

@@ -2,7 +2,7 @@
 //
 //   bytes 0 to 511   a header in text, padded with newlines:
 //                        drystone checkpoint
-//                        version 6
+//                        version 7
 //                        program <version of drystone that wrote it>
 //                        length <bytes of the whole file>
 //                        xxh3 <128 bits in hexadecimal: of the whole file, with these 32 digits as zeros>
@@ -44,7 +44,7 @@
 namespace drystone {
 
 /// Of the format. To be raised with any change of what is written.
-inline constexpr int checkpoint_version = 6;
+inline constexpr int checkpoint_version = 7;
 
 namespace hdf5 {
 class Group;

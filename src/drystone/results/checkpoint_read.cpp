@@ -240,11 +240,9 @@ void check_feed(const State& kept, const Feeds<d>& feeds, const FeedState& state
     const std::size_t sources = state.owed.empty() ? 0 : feeds.sources.size(),
                       sinks = state.drained.empty() ? 0 : feeds.sinks.size();
     const std::tuple<const char*, std::size_t, std::size_t> sizes[] = {
-        {"owed", state.owed.size(), sources},
-        {"fed", state.fed.size(), sources},
-        {"fed_mass", state.fed_mass.size(), sources},
-        {"drained", state.drained.size(), sinks},
-        {"drained_mass", state.drained_mass.size(), sinks}};
+        {"owed", state.owed.size(), sources},         {"fed", state.fed.size(), sources},
+        {"fed_mass", state.fed_mass.size(), sources}, {"missed", state.missed.size(), sources},
+        {"drained", state.drained.size(), sinks},     {"drained_mass", state.drained_mass.size(), sinks}};
     for (const auto& [name, found, expected] : sizes)
         if (found != expected)
             kept.refuse(name, fmt::format("holds {} numbers where there should be {}", found, expected));

@@ -92,6 +92,20 @@ void read_stages(const Table& solver, bool strict, SolveSettings& settings) {
     std::get<BriefOptions>(settings.solver).stages = stages;
 }
 
+/// The limit of a solver, in its own iterations.
+void limit_sweeps(const Table& solver, int most, SolverOptions& options) {
+    const auto limit = [&]<class S>(S& s) {
+        if constexpr (requires { s.max_sweeps; }) {
+            s.max_sweeps = most;
+        } else if constexpr (requires { s.max_iterations; }) {
+            s.max_iterations = most;
+        } else {
+            solver.fault("max_sweeps", "is not for this solver", "leave it out, or give max_seconds");
+        }
+    };
+    std::visit(limit, options);
+}
+
 void read_solver(const Table& root, StepOptions& step, std::string& name) {
     SolveSettings& settings = step.solve;
     const auto solver = root.table("solver");
@@ -120,6 +134,8 @@ void read_solver(const Table& root, StepOptions& step, std::string& name) {
         }
     }
     read_stages(*solver, law == 1, settings);
+    if (const auto most = solver->integer("max_sweeps"))
+        limit_sweeps(*solver, static_cast<int>(*most), settings.solver);
     solver->finish();
 }
 

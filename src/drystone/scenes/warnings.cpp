@@ -1,5 +1,10 @@
 #include "drystone/scenes/warnings.hpp"
 
+#include "drystone/base/error.hpp"
+#include "drystone/scenes/settings.hpp"
+#include "drystone/scenes/table.hpp"
+#include "drystone/shapes/surface_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +26,8 @@ constexpr double most_moved = 0.5, well_moved = 0.1;  // inner radii in a step
 constexpr double most_turned = 0.5;                   // rad in a step
 constexpr double most_overlap = 0.01;                 // inner radii
 constexpr double most_steps = 1e7, most_frames = 1e4;
+constexpr double most_filled = 1.01;  // volume of a hull to that of its mesh
+constexpr double level = 0.05;        // of a direction along gravity: what bears grains slopes by more
 
 /// Value at a path of fields; nullptr if one of them is absent.
 const Value* at(const Value& root, std::initializer_list<std::string_view> path) {
@@ -35,6 +42,22 @@ const Value* at(const Value& root, std::initializer_list<std::string_view> path)
 int line_at(const Value& root, std::initializer_list<std::string_view> path) {
     const Value* value = at(root, path);
     return value == nullptr ? 0 : value->line;
+}
+
+/// What a surface encloses, m^3; nothing where it has an edge of its own, and so no inside.
+std::optional<double> enclosed_volume(const Surface<3>& surface) {
+    // Each edge once in either direction.
+    std::map<std::pair<Index, Index>, int> edges;
+    double volume = 0;
+    for (const auto& [a, b, c] : surface.elements) {
+        for (const auto& [from, to] : {std::pair(a, b), std::pair(b, c), std::pair(c, a)})
+            edges[std::minmax(from, to)] += from < to ? 1 : -1;
+        const auto& x = surface.vertices;
+        volume += (x[a] - x[0]).dot((x[b] - x[0]).cross(x[c] - x[0])) / 6;
+    }
+    const bool closed =
+        std::all_of(edges.begin(), edges.end(), [](const auto& edge) { return edge.second == 0; });
+    return closed && !surface.elements.empty() ? std::optional(std::abs(volume)) : std::nullopt;
 }
 
 /// Down to 1, 2 or 5 times a power of ten.
@@ -63,12 +86,15 @@ bool is_wall(const Scene<d>& scene, Index i) {
 template <int d>
 class Warner {
 public:
-    Warner(const RunPlan<d>& plan, const Value& file) : plan_(plan), scene_(plan.world.scene), file_(file) {}
+    Warner(const RunPlan<d>& plan, SceneFiles& files)
+        : plan_(plan), scene_(plan.world.scene), files_(files), file_(values_of(files)) {}
 
     std::vector<SceneFault> all(const std::vector<StartOverlap>& overlaps) {
         look_at_sizes();
         look_at_materials();
         look_at_gravity();
+        look_at_floor();
+        look_at_hulls(file_, "");
         look_at_steps();
         look_at_overlaps(overlaps);
         look_at_use("material");
@@ -159,6 +185,70 @@ private:
         const double g = scene_.gravity.norm();
         if (g != 0 && (g < least_gravity || g > most_gravity))
             warn(line_at(file_, {"gravity"}), "gravity", fmt::format("{:.4g} m/s^2; on Earth it is 9.81", g));
+    }
+
+    /// Whether what is free can come to rest: something must reach farther down than all of it.
+    void look_at_floor() {
+        const double g = scene_.gravity.norm();
+        const Domain<d>& domain = scene_.domain;
+        if (g == 0 || scene_.gravity_turn || !plan_.feeds.sinks.empty() || !scene_.joints.empty()) return;
+        const Vec<d> down = scene_.gravity / g;
+        for (int k = 0; k < d; ++k)
+            if (domain.period[k] > 0 && std::abs(down[k]) > level) return;
+        double held = -infinity, deepest = -infinity;
+        Index falling = -1;
+        for (Index i = 0; i < scene_.bodies.count(); ++i) {
+            if (is_wall(scene_, i)) {
+                if (matrix(scene_.bodies.rotation[i]).col(d - 1).dot(down) < -level) return;
+                continue;
+            }
+            const double depth = down.dot(scene_.bodies.position[i]);
+            if (!scene_.bodies.is_free(i)) {
+                held = std::max(held, depth + scene_.outer_radius(i));
+            } else if (depth > deepest) {
+                deepest = depth;
+                falling = i;
+            }
+        }
+        bool sand_falls = false;
+        for (const Vec<d>& x : plan_.world.sand.particles.position) {
+            sand_falls = sand_falls || down.dot(x) > deepest;
+            deepest = std::max(deepest, down.dot(x));
+        }
+        if (deepest <= held) return;
+        warn(line_at(file_, {"gravity"}), "gravity",
+             fmt::format(
+                 "no wall and no held body is below {}, which will fall for ever; add a [[wall]] whose "
+                 "normal points against gravity, or a [[sink]] where grains may go",
+                 sand_falls ? "sand" : name_of_body(plan_, falling)));
+    }
+
+    /// Polyhedra from files whose surface is not convex: the hull is what moves.
+    void look_at_hulls(const Value& value, const std::string& path) {
+        if constexpr (d == 3) {
+            if (value.kind == Value::Kind::table) look_at_hull(value, path);
+            for (std::size_t k = 0; k < value.items.size(); ++k) {
+                const bool named = value.kind == Value::Kind::table;
+                look_at_hulls(value.items[k], !named         ? fmt::format("{}[{}]", path, k)
+                                              : path.empty() ? value.names[k]
+                                                             : path + "." + value.names[k]);
+            }
+        }
+    }
+    void look_at_hull(const Value& table, const std::string& path) {
+        const Value *type = table.find("type"), *file = table.find("file");
+        if (type == nullptr || file == nullptr || type->text != "polyhedron") return;
+        try {
+            const Surface<3> surface = read_surface(files_.path_of(file->text), files_.read(file->text));
+            const std::optional<double> enclosed = enclosed_volume(surface);
+            const double hull = mass_properties<3>(make_polyhedron(surface.vertices).shape).volume;
+            if (enclosed && hull > most_filled * *enclosed)
+                warn(file->line, path + ".file",
+                     fmt::format("the surface in {} is not convex; its hull is taken, of {:.3g} times its "
+                                 "volume and mass. Give a convex one, or a held body as type = \"mesh\"",
+                                 file->text, hull / *enclosed));
+        } catch (const Error&) {  // the plan was made of it: it is told elsewhere
+        }
     }
 
     void look_at_steps() {
@@ -276,7 +366,8 @@ private:
 
     const RunPlan<d>& plan_;
     const Scene<d>& scene_;
-    const Value& file_;
+    SceneFiles& files_;
+    const Value file_;
     std::vector<SceneFault> found_;
 };
 
@@ -315,16 +406,16 @@ std::vector<StartOverlap> start_overlaps(const RunPlan<d>& plan, std::size_t& co
 }
 
 template <int d>
-std::vector<SceneFault> warnings_of(const RunPlan<d>& plan, const Value& file,
+std::vector<SceneFault> warnings_of(const RunPlan<d>& plan, SceneFiles& files,
                                     const std::vector<StartOverlap>& overlaps) {
-    return Warner<d>(plan, file).all(overlaps);
+    return Warner<d>(plan, files).all(overlaps);
 }
 
 template std::vector<StartOverlap> start_overlaps(const RunPlan<2>&, std::size_t&);
 template std::vector<StartOverlap> start_overlaps(const RunPlan<3>&, std::size_t&);
-template std::vector<SceneFault> warnings_of(const RunPlan<2>&, const Value&,
+template std::vector<SceneFault> warnings_of(const RunPlan<2>&, SceneFiles&,
                                              const std::vector<StartOverlap>&);
-template std::vector<SceneFault> warnings_of(const RunPlan<3>&, const Value&,
+template std::vector<SceneFault> warnings_of(const RunPlan<3>&, SceneFiles&,
                                              const std::vector<StartOverlap>&);
 
 }  // namespace drystone

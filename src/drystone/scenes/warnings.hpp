@@ -2,7 +2,6 @@
 #pragma once
 
 #include "drystone/scenes/scene_file.hpp"
-#include "drystone/scenes/table.hpp"
 
 namespace drystone {
 
@@ -18,10 +17,10 @@ struct StartOverlap {
 template <int d>
 std::vector<StartOverlap> start_overlaps(const RunPlan<d>& plan, std::size_t& contacts);
 
-/// In the order of the file's lines. `file`: the file that the plan was read from, for lines and for names that nobody
-/// uses.
+/// In the order of the file's lines. `files`: those that the plan was read from, for lines, for names that nobody uses,
+/// and for what the plan has made of them.
 template <int d>
-std::vector<SceneFault> warnings_of(const RunPlan<d>& plan, const Value& file,
+std::vector<SceneFault> warnings_of(const RunPlan<d>& plan, SceneFiles& files,
                                     const std::vector<StartOverlap>& overlaps);
 
 }  // namespace drystone

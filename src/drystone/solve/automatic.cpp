@@ -374,7 +374,7 @@ public:
           bonded_(W.largest(W.problem().pull.size() > 0 ? 1 : 0) > 0),
           small_(W.total_blocks() <= options.small_problem),
           factorisable_(W.total_blocks() <= options.largest_factorisation),
-          patient_(sweeps_for(W, options.most_visits, options.least_sweeps)) {}
+          patient_(at_most(sweeps_for(W, options.most_visits, options.least_sweeps))) {}
 
     SolveReport run(Vector& r, Vector& shift) {
         for (const BriefStage stage : in_order())
@@ -430,7 +430,7 @@ private:
                 return is_crushed();
             case BriefStage::plain: {
                 GaussSeidelOptions gs;
-                gs.max_iterations = 20'000;
+                gs.max_iterations = at_most(20'000);
                 gs.patience = 10'000;
                 return small_ && stages_.sweep(law_, gs, stages_.best());
             }
@@ -438,12 +438,17 @@ private:
         return false;
     }
 
+    /// Sweeps of a stage: what a user has given, or so many.
+    [[nodiscard]] int at_most(int sweeps) const {
+        return options_.max_sweeps > 0 ? options_.max_sweeps : sweeps;
+    }
+
     /// Momentum goes fast where a solution is near; Anderson's method where sweeps creep. Where the guarded law
     /// follows, both are given up as soon as the goal is out of reach.
     [[nodiscard]] GaussSeidelOptions hurried(GaussSeidelOptions gs, int sweeps) const {
         constexpr int foresight = 3;  // horizon of a stage in units of its sweeps
         if (law_ == Law::associated || bonded_ || !options_.guarded()) return gs;
-        gs.max_iterations = sweeps;
+        gs.max_iterations = std::min(sweeps, gs.max_iterations);
         gs.horizon = foresight * sweeps;
         return gs;
     }
@@ -453,7 +458,7 @@ private:
     bool frozen_shift() {
         Vector shift = frozen();
         const Delassus convex = W_.with_frozen_shift(shift);
-        GaussSeidelOptions sure = with_momentum(factorisable_ ? patient_ : 4 * patient_, 150, 2);
+        GaussSeidelOptions sure = with_momentum(at_most(factorisable_ ? patient_ : 4 * patient_), 150, 2);
         sure.patience = patient_;  // it converges, however slowly
         const auto sweeping = [&](const Goal& g, Vector& x) {
             return gauss_seidel(convex, Law::associated, sure, g, x);

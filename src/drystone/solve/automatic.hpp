@@ -94,6 +94,7 @@ struct BriefOptions {
     int exact_sweeps = 150, secant_sweeps = 60;
     double most_visits = 1e7;   ///< visits of blocks that every other stage may spend
     int least_sweeps = 3000;    ///< but at least so many sweeps, whatever the size
+    int max_sweeps = 0;         ///< that a stage may spend, instead of these two, where given
     Index small_problem = 200;  ///< blocks
     /// blocks up to which the interior point is tried: seconds at this size
     Index largest_factorisation = 3000;

@@ -32,10 +32,19 @@ template <int d>
 void choose_reach(const Scene<d>& scene, const StepOptions& options, double h, const Vector& v_free,
                   int threads, std::vector<double>& reach);
 
+/// Of the threads that are asked for, those that bodies and particles of sand keep busy (bodies_per_thread).
+template <int d>
+int threads_with_work(const Scene<d>& scene, const StepOptions& options, std::size_t particles = 0) {
+    const std::size_t size = scene.bodies.id.size() + particles / 10;
+    const std::size_t busy = size / static_cast<std::size_t>(std::max(1, options.bodies_per_thread));
+    return std::min(resolve_threads(options.solve.threads),
+                    static_cast<int>(std::clamp<std::size_t>(busy, 1, most_threads)));
+}
+
 /// How detection is to work in a step.
 template <int d>
-DetectOptions detection(const StepOptions& options, StepMemory<d>& memory) {
-    return {options.skin, resolve_threads(options.solve.threads), &memory.W.rooms()};
+DetectOptions detection(const StepOptions& options, int threads, StepMemory<d>& memory) {
+    return {options.skin, threads, &memory.W.rooms()};
 }
 
 /// Calls f with the bodies where the scheme wants its contacts: at the beginning of the step, or in its middle.

@@ -40,7 +40,7 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
     StageClock stages;
     StepSeconds& seconds = record.seconds;
     SolveSettings solving = options.solve;
-    solving.threads = resolve_threads(options.solve.threads);
+    solving.threads = threads_with_work(scene, options, sand ? sand.sand->particles.id.size() : 0);
     const int threads = solving.threads;
     const double theta = options.theta_or_default();
     ConeProblem& problem = memory.assembled.problem;
@@ -63,7 +63,8 @@ StepRecord step(Scene<d>& scene, const StepOptions& options, StepMemory<d>& memo
         share->connect(scene, options, h, memory);
     }
     at_detection(scene, options.scheme, h, threads, memory, [&] {
-        detect<d>(scene, memory.reach, detection(options, memory), memory.neighbours, memory.contacts);
+        detect<d>(scene, memory.reach, detection(options, threads, memory), memory.neighbours,
+                  memory.contacts);
     });
     if (share) share->keep_contacts(scene, threads, memory);
     const Counted counted = share ? share->counted() : Counted{};

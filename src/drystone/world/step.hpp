@@ -44,6 +44,9 @@ struct StepOptions {
     /// Law, solver, tolerance, threads (of the whole step). A tolerance of 1e-4 leaves nothing to see: see
     /// Goal::tolerance.
     SolveSettings solve = brief_settings();
+    /// A thread is used for so many bodies (or 10 times as many particles of sand): with fewer, threads wait for each
+    /// other longer than they work. Changes no result.
+    int bodies_per_thread = 1500;
     /// Energies and work of each step: costs a pass over bodies and contacts.
     bool account = true;
 

@@ -14,6 +14,7 @@ namespace {
 volatile std::sig_atomic_t noted = 0;
 volatile std::sig_atomic_t keys_pressed = 0;
 struct timespec first_keys;  // written once, before `keys_pressed`
+int watches = 0;
 
 template <std::size_t n>
 void tell(const char (&text)[n]) {
@@ -57,6 +58,7 @@ constexpr Handled all_handled[] = {
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
+    if (watches++ > 0) return;
     for (const auto& [number, handler] : all_handled) {
         struct sigaction action {};
         struct sigaction before {};
@@ -70,6 +72,7 @@ InterruptWatch::InterruptWatch() {
 }
 
 InterruptWatch::~InterruptWatch() {
+    if (--watches > 0) return;
     for (const auto& [number, handler] : all_handled) {
         struct sigaction now {};
         ::sigaction(number, nullptr, &now);

@@ -4,7 +4,7 @@
 namespace drystone::command {
 
 /// While alive, SIGTERM, SIGUSR1 (warnings of schedulers), SIGHUP and the first SIGINT (Ctrl-C) are only noted; a
-/// second SIGINT ends the program at once, as usual.
+/// second SIGINT ends the program at once, as usual. There may be one within another.
 class InterruptWatch {
 public:
     InterruptWatch();

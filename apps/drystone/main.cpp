@@ -149,7 +149,7 @@ CLI::Option* add_word(CLI::App& command, const std::string& word, T& value, cons
     return command.add_option(word, value, what)->type_name("");
 }
 
-/// A number as a scene may hold it, too (Wanted in scenes/table.hpp). CLI11's own check lets nan pass and tells a range
+/// A number as a scene may hold it, too (Wanted in tables/table.hpp). CLI11's own check lets nan pass and tells a range
 /// of 300 digits.
 CLI::Validator number(bool zero, double most = most_number) {
     const auto check = [zero, most](const std::string& word) {
@@ -371,7 +371,10 @@ int run(int argc, char** argv, const Communicator* ranks) {
     for (const CLI::App* const command : app.get_subcommands({})) commands.push_back(command->get_name());
     if (argc > 1 && argv[1][0] != '-' &&
         std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
-        fail(harmless(argv[1]), "is no command", suggestion(argv[1], commands));
+        fail(harmless(argv[1]), "is no command",
+             std::string_view(argv[1]).ends_with(".toml")
+                 ? fmt::format("did you mean 'drystone run {}'?", harmless(shell_word(argv[1])))
+                 : suggestion(argv[1], commands));
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -433,6 +436,10 @@ void wait_with_patience(char** argv) {
         threads = threads || std::string_view(*word).starts_with("--threads");
     if (!threads || std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr)
         return;
+    char self[4096] = {};
+    if (readlink("/proc/self/exe", self, sizeof self - 1) <= 0) return;
+    if (std::string_view(self).find("/ld-") != std::string_view::npos)
+        return;  // a loader was told to load us
     setenv("OMP_WAIT_POLICY", "passive", 1);
     execv("/proc/self/exe", argv);  // where there is no such file it goes on as it is
 }

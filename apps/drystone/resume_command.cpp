@@ -3,6 +3,7 @@
 #include "drystone/base/error.hpp"
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/settings.hpp"
+#include "interrupt.hpp"
 #include "run.hpp"
 #include "run_summary.hpp"
 
@@ -101,6 +102,7 @@ int resume_command(const ResumeOptions& options) {
     RunChanges changes;
     for (const std::string& text : options.settings) changes.settings.push_back(setting_of(text));
     check_changes(changes.settings);
+    const InterruptWatch watch;
     const int code = resume(file, options.overrides, changes, options.sitting);
     if (code != phase_over) return code;
     // It was stopped between two phases.

@@ -14,5 +14,7 @@ struct RunSceneOptions {
 
 /// The exit code: see run_sitting. Faults of the scene are thrown.
 int run_command(const RunSceneOptions& options);
+/// The same of files that have been read, with their settings.
+int run_files(SceneFiles files, const RunOverrides& overrides, const SittingOptions& sitting);
 
 }  // namespace drystone::command

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace drystone::command {
 
 namespace {
@@ -135,12 +137,13 @@ public:
         for (std::size_t s = 0; s < feed.missed.size(); ++s) {
             const Source<d>& source = run_.plan.feeds.sources[s];
             const double put_in = source.by_mass ? feed.fed_mass[s] : static_cast<double>(feed.fed[s]);
-            if (feed.missed[s] > 1e-3 * put_in)
+            const double missed = missed_by(s);
+            if (missed > 1e-3 * put_in)
                 lines.push_back(
                     fmt::format("source {}: {:.4g} {} that its rate asked for found no room, beside {:.4g} "
                                 "that came; make "
                                 "its region larger or its rate smaller",
-                                source.name, feed.missed[s], source.by_mass ? "kg" : "grains", put_in));
+                                source.name, missed, source.by_mass ? "kg" : "grains", put_in));
         }
         if (sum.jumps > 0)
             lines.push_back(fmt::format(
@@ -150,6 +153,20 @@ public:
                 "tolerance",
                 sum.worst_jump, sum.jumps));
         return lines;
+    }
+
+    /// What a source should have put in and did not: grains, or kg. Parts of a grain wait for the rest of it.
+    [[nodiscard]] double missed_by(std::size_t s) const {
+        const FeedState& feed = run_.progress.feed;
+        const Source<d>& source = run_.plan.feeds.sources[s];
+        if (feed.fed[s] >= source.most) return feed.missed[s];
+        const double owed = source.by_mass ? feed.owed[s] : std::floor(feed.owed[s] + 1e-6);
+        return feed.missed[s] + std::max(owed, 0.0);
+    }
+    [[nodiscard]] std::int64_t sources_behind() const {
+        std::int64_t count = 0;
+        for (std::size_t s = 0; s < run_.progress.feed.missed.size(); ++s) count += missed_by(s) > 0 ? 1 : 0;
+        return count;
     }
 
     [[nodiscard]] bool may_freeze() const {
@@ -179,6 +196,7 @@ public:
             {"overlap_jumps", sum.jumps},
             {"worst_overlap_jump", sum.worst_jump},
             {"forces_missed", forces_missed()},
+            {"sources_behind", sources_behind()},
             {"stopped", reason_text(run_.progress.stopped)},
             {"worst_residual", sum.worst_residual},
             {"worst_overlap", sum.worst_overlap},

@@ -72,6 +72,17 @@ public:
         return sit<d>(run_, folder_ ? &*folder_ : nullptr, onlooker, share()) ? finish() : leave();
     }
 
+    /// Throws Error where results of an earlier run would go.
+    void check_folder() const {
+        const std::string found = folder_ ? folder_->earlier_result() : "";
+        if (found.empty()) return;
+        fail(options_.output, fmt::format("holds the results of an earlier run ({})", harmless(found)),
+             fmt::format("give another folder{}, or --force to replace them",
+                         found == "checkpoint.h5"
+                             ? fmt::format(", go on with drystone resume {}", shell_word(options_.output))
+                             : ""));
+    }
+
     /// What is left after something could not be written.
     [[nodiscard]] std::string way_on() const {
         std::error_code unknown;
@@ -268,28 +279,17 @@ void check_log(const SittingOptions& options, const Run<d>& run) {
              "give a name of its own, such as run.log");
 }
 
-template <int d>
-void check_folder(const SittingOptions& options, const Run<d>& run, bool same_folder) {
-    const bool goes_on = run.observers.has_value() && same_folder;
-    std::error_code unknown;
-    if (options.force || options.output.empty() || goes_on ||
-        !fs::exists(fs::path(options.output) / "checkpoint.h5", unknown))
-        return;
-    fail(options.output, "holds the results of an earlier run",
-         fmt::format("give another folder, --force to replace them, or go on with drystone resume {}",
-                     shell_word(options.output)));
-}
-
 }  // namespace
 
 template <int d>
 int run_sitting(const SittingOptions& options, Run<d> run, bool same_folder) {
     check_log(options, run);
-    check_folder(options, run, same_folder);
     if (run.plan.phases.size() > 1 && options.output.empty())
         fail("--output", "is missing, and a run in phases goes from one to the next by a checkpoint",
              "give a folder");
+    const bool goes_on = run.observers.has_value() && same_folder;
     Sitting<d> sitting(options, std::move(run), same_folder);
+    if (!goes_on && !options.force) sitting.check_folder();
     try {
         return sitting.run();
     } catch (const std::exception& error) {

@@ -7,10 +7,13 @@
 #include "drystone/base/timer.hpp"
 #include "drystone/files/folder_lock.hpp"
 #include "drystone/files/whole_file.hpp"
+#include "drystone/results/checkpoint.hpp"
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/settings.hpp"
 #include "interrupt.hpp"
+#include "resume_command.hpp"
 #include "run.hpp"
+#include "run_command.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,7 +29,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -61,9 +66,14 @@ struct Range {
 std::vector<std::string> pieces_of(const std::string& text) {
     std::vector<std::string> pieces(1);
     int depth = 0;
-    bool quoted = false;
+    char quote = 0;
     for (const char c : text) {
-        if (c == '"') quoted = !quoted;
+        if (quote == 0 && (c == '"' || c == '\'')) {
+            quote = c;
+        } else if (c == quote) {
+            quote = 0;
+        }
+        const bool quoted = quote != 0;
         if (!quoted)
             depth += c == '[' || c == '{' || c == '(' ? 1 : c == ']' || c == '}' || c == ')' ? -1 : 0;
         if (c == ',' && !quoted && depth == 0) {
@@ -110,9 +120,12 @@ std::vector<Range> ranges_of(const std::vector<std::string>& over) {
 }
 
 struct Case {
-    std::string name;                 ///< of its folder
-    std::vector<std::string> values;  ///< one per field
-    pid_t process = 0;                ///< 0: does not run
+    std::string name;                      ///< of its folder
+    std::vector<std::string> values;       ///< one per field
+    std::vector<std::string> others = {};  ///< files that its scene names
+    enum class State { fresh, stopped, done, foreign } state = State::fresh;
+    bool ours = false;  ///< a sweep began it, and it was killed before its first checkpoint
+    pid_t process = 0;  ///< 0: does not run
     Timer since = {};
 };
 
@@ -151,7 +164,7 @@ std::vector<Case> cases_of(const std::vector<Range>& ranges) {
 }
 
 std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
     std::string cell = "\"";
     for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
     return cell + "\"";
@@ -163,16 +176,24 @@ public:
         : options_(options),
           ranges_(ranges_of(options.over)),
           cases_(cases_of(ranges_)),
-          folder_(options.output) {}
+          folder_(options.output) {
+        for (const std::string& text : options.settings) common_.push_back(setting_of(text));
+        for (const Range& range : ranges_)
+            for (const SceneSetting& setting : common_)
+                if (words_of(setting.field) == words_of(range.field))
+                    fail("--set", fmt::format("{} is swept over, too", setting.field), "give it once");
+    }
 
     int run() {
-        check();
+        read_cases();
         make_folder();
-        const FolderLock lock(folder_);
-        begin();
+        std::optional<FolderLock> lock;
+        take(lock);
+        check_table();
+        find_states();
+        std::signal(SIGCHLD, SIG_DFL);  // who starts programs may have it ignored, and we could not wait
         const InterruptWatch watch;
-        const std::size_t done_before = done();
-        if (done_before > 0) say(fmt::format("{} of {} cases are done already", done_before, cases_.size()));
+        if (done() > 0) say(fmt::format("{} of {} cases are done already", done(), cases_.size()));
         std::size_t next = 0;
         while (true) {
             while (!interrupted() && running_ < jobs() && next < cases_.size()) start(cases_[next++]);
@@ -181,52 +202,59 @@ public:
             if (!await_one()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         write_table();
-        const std::size_t ended = done();
-        if (failed_ == 0 && ended < cases_.size()) {
+        if (failed_ == 0 && done() < cases_.size()) {
             complain(fmt::format("stopped: {} of {} cases are done; the same command goes on with the others",
-                                 ended, cases_.size()));
+                                 done(), cases_.size()));
             return exit_stopped;
         }
-        say(fmt::format("{} of {} cases are done; their table is {}", ended, cases_.size(),
-                        (folder_ / "table.csv").string()));
+        say(fmt::format("{} of {} cases are done; their table is {}", done(), cases_.size(),
+                        table().string()));
         return failed_ > 0 ? exit_failed : exit_solved;
     }
 
 private:
+    using State = Case::State;
+
     [[nodiscard]] std::size_t jobs() const {
-        return static_cast<std::size_t>(
-            options_.jobs > 0 ? options_.jobs : std::max(1, processors() / std::max(1, options_.threads)));
+        const int cores = processors() / std::max(1, options_.threads);
+        return static_cast<std::size_t>(options_.jobs > 0 ? options_.jobs : std::max(1, cores));
     }
+    [[nodiscard]] fs::path table() const { return folder_ / "table.csv"; }
     [[nodiscard]] fs::path folder_of(const Case& one) const { return folder_ / one.name; }
+    [[nodiscard]] fs::path checkpoint_of(const Case& one) const { return folder_of(one) / "checkpoint.h5"; }
     [[nodiscard]] fs::path summary_of(const Case& one) const { return folder_of(one) / "summary.json"; }
-    [[nodiscard]] bool is_done(const Case& one) const {
-        std::error_code unknown;
-        return fs::exists(summary_of(one), unknown);
-    }
+    [[nodiscard]] fs::path output_of(const Case& one) const { return folder_of(one) / "summary.json.part"; }
     [[nodiscard]] std::size_t done() const {
-        return static_cast<std::size_t>(
-            std::count_if(cases_.begin(), cases_.end(), [&](const Case& one) { return is_done(one); }));
+        return static_cast<std::size_t>(std::count_if(
+            cases_.begin(), cases_.end(), [](const Case& one) { return one.state == State::done; }));
     }
-    [[nodiscard]] std::vector<std::string> settings_of(const Case& one) const {
-        std::vector<std::string> all = options_.settings;
+
+    /// What its run is made from: the same whatever happens to the files meanwhile.
+    [[nodiscard]] SceneFiles files_of(const Case& one) const {
+        SceneFiles files = files_;
+        std::erase_if(files.others, [&](const auto& other) {
+            return std::find(one.others.begin(), one.others.end(), other.first) == one.others.end();
+        });
+        files.settings = common_;
         for (std::size_t k = 0; k < ranges_.size(); ++k)
-            all.push_back(ranges_[k].field + "=" + one.values[k]);
-        return all;
+            files.settings.push_back({ranges_[k].field, one.values[k]});
+        return files;
     }
 
     /// Reads every case, so that none is found faulty after hours. Throws what is wrong with the first.
-    void check() {
-        const SceneFiles files = open_scene(options_.scene);
-        text_ = files.text;
-        for (const Case& one : cases_) {
-            SceneFiles changed = files;
-            for (const std::string& setting : settings_of(one))
-                changed.settings.push_back(setting_of(setting));
+    void read_cases() {
+        files_ = open_scene(options_.scene);
+        for (Case& one : cases_) {
+            SceneFiles files = files_of(one);
             try {
-                read_scene(changed, false);
-            } catch (const Error& error) {
-                fail("--over", fmt::format("the case {} cannot be run: {}", one.name, error.what()),
-                     "mend it, or leave it out");
+                read_scene(files, false);
+            } catch (const Error&) {
+                complain(fmt::format("the case {} cannot be run:", one.name));
+                throw;
+            }
+            for (auto& [name, content] : files.others) {
+                one.others.push_back(name);
+                files_.others.emplace(name, std::move(content));  // as the first case had it
             }
         }
     }
@@ -237,114 +265,189 @@ private:
         if (error) fail(folder_.string(), "cannot be made: " + error.message(), "give another folder");
     }
 
-    /// What the cases of a folder have in common: the scene's text, and what is set for all.
-    void begin() const {
-        std::string common = text_ + "\n# set for all:\n";
-        for (const std::string& setting : options_.settings) common += "#   " + setting + "\n";
-        const fs::path kept = folder_ / "swept.toml";
-        std::error_code unknown;
-        if (fs::exists(kept, unknown)) {
-            if (read_file(kept, 2 * most_scene_bytes, "give another folder") == common) return;
-            if (!options_.force)
-                fail(folder_.string(), "holds a sweep of another scene, or with other settings",
-                     "give another folder, or --force to begin anew");
-            for (const Case& one : cases_) fs::remove_all(folder_of(one), unknown);
+    /// The runs of a sweep that was killed hold its lock, too: they end with the step that they are making.
+    void take(std::optional<FolderLock>& lock) const {
+        constexpr double patience = 30;  // s
+        for (const Timer waited; !lock;) {
+            try {
+                lock.emplace(folder_);
+            } catch (const Error&) {
+                if (waited.seconds() > patience || interrupted()) throw;
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            }
         }
-        write_whole_file(kept, {common}, false);
+    }
+
+    /// A file of this name that is not ours stays.
+    void check_table() const {
+        std::error_code unknown;
+        if (!fs::exists(table(), unknown)) return;
+        std::ifstream stream(table());
+        std::string head;
+        std::getline(stream, head);
+        if (!head.starts_with("case,"))
+            fail(table().string(), "is there, and is not the table of a sweep", "give another folder");
+    }
+
+    /// How far each case is, by the checkpoint in its folder, which knows what it was made from.
+    void find_states() {
+        std::vector<std::string> foreign;
+        std::string first;
+        for (Case& one : cases_) {
+            std::string why;
+            one.state = state_of(one, why);
+            std::error_code unknown;
+            one.ours = one.state == State::fresh && fs::exists(output_of(one), unknown);
+            if (one.state != State::foreign) continue;
+            if (foreign.empty()) first = why;
+            foreign.push_back(one.name);
+        }
+        if (foreign.empty() || options_.force) return;
+        fail((folder_ / foreign.front()).string(),
+             first + (foreign.size() > 1
+                          ? fmt::format(" (and {} more are not these cases)", foreign.size() - 1)
+                          : ""),
+             "give another folder, or --force to run such cases anew");
+    }
+    [[nodiscard]] State state_of(const Case& one, std::string& why) const {
+        std::error_code unknown;
+        if (!fs::exists(checkpoint_of(one), unknown)) {
+            why = "holds no checkpoint.h5, which says what was run";
+            return fs::exists(summary_of(one), unknown) ? State::foreign : State::fresh;
+        }
+        why = "holds a run of another scene, or with other settings";
+        try {
+            const SceneFiles kept = read_files_of_checkpoint(checkpoint_of(one), DRYSTONE_VERSION),
+                             meant = files_of(one);
+            const auto same = [](const SceneSetting& a, const SceneSetting& b) {
+                return a.field == b.field && a.value == b.value && a.phase == b.phase;
+            };
+            const bool equal = kept.text == meant.text &&
+                               std::equal(kept.settings.begin(), kept.settings.end(), meant.settings.begin(),
+                                          meant.settings.end(), same) &&
+                               std::all_of(meant.others.begin(), meant.others.end(), [&](const auto& other) {
+                                   const auto found = kept.others.find(other.first);
+                                   return found != kept.others.end() && found->second == other.second;
+                               });
+            if (!equal) return State::foreign;
+        } catch (const Error& error) {
+            why = fmt::format("cannot be gone on with: {}", error.what());
+            return State::foreign;
+        }
+        return summary_in(one).empty() ? State::stopped : State::done;
     }
 
     void start(Case& one) {
-        if (is_done(one)) return;
+        if (one.state == State::done) return;
         const fs::path folder = folder_of(one);
         std::error_code error;
         fs::create_directories(folder, error);
-        const bool resumed = fs::exists(folder / "checkpoint.h5", error);
-        std::vector<std::string> words = {"drystone"};
-        if (resumed) {
-            words.insert(words.end(), {"resume", folder.string()});
-        } else {
-            words.insert(words.end(), {"run", options_.scene, "--output", folder.string()});
-        }
-        words.insert(words.end(), {"--json", "--log", (folder / "run.log").string(), "--threads",
-                                   std::to_string(options_.threads)});
-        if (!resumed) {
-            words.emplace_back("--set");
-            for (const std::string& setting : settings_of(one)) words.push_back(setting);
-        }
+        fs::remove(output_of(one), error);  // one that was killed may still have it open
+        if (one.state == State::foreign) fs::remove(summary_of(one), error);
         one.since = Timer();
-        one.process = spawn(words, folder);
+        std::fflush(nullptr);
+        std::cout.flush();
+        one.process = ::fork();
+        if (one.process == 0) be(one);
+        if (one.process < 0)
+            fail("drystone sweep", "the system starts no further process", "give fewer --jobs");
         ++running_;
-        say(fmt::format("{}: {}", one.name, resumed ? "goes on" : "begins"));
+        say(fmt::format("{}: {}", one.name, one.state == State::stopped ? "goes on" : "begins"));
     }
 
-    /// The command itself, with its output in files of the folder.
-    static pid_t spawn(const std::vector<std::string>& words, const fs::path& folder) {
-        const std::string out = (folder / "summary.json.part").string(),
-                          err = (folder / "errors.txt").string();
-        std::vector<char*> arguments;
-        for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        const pid_t parent = ::getpid(), child = ::fork();
-        if (child < 0) fail("drystone sweep", "the system starts no further process", "give fewer --jobs");
-        if (child > 0) return child;
+    /// The process of a case, from here to its end. It is made by fork alone: what was read is what runs.
+    [[noreturn]] void be(const Case& one) const {
 #if defined(__linux__)
         // Where the sweep is killed, its runs end well by themselves.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (::getppid() != parent) ::_exit(exit_stopped);
-#else
-        static_cast<void>(parent);
 #endif
-        const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666),
-                  errors = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (to < 0 || errors < 0) ::_exit(exit_failed);
-        ::dup2(to, STDOUT_FILENO);
+        const fs::path folder = folder_of(one);
+        const int out = ::open(output_of(one).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666),
+                  errors = ::open((folder / "errors.txt").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (out < 0 || errors < 0) ::_exit(exit_failed);
+        ::dup2(out, STDOUT_FILENO);
         ::dup2(errors, STDERR_FILENO);
-        ::execv("/proc/self/exe", arguments.data());
-        ::_exit(exit_misuse);
+        SittingOptions sitting;
+        sitting.output = folder.string();
+        sitting.log = (folder / "run.log").string();
+        sitting.threads = options_.threads;
+        sitting.json = true;
+        sitting.force = one.state == State::foreign || one.ours;
+        int code = exit_misuse;
+        try {
+            if (one.state == State::stopped) {
+                ResumeOptions resume;
+                resume.from = folder.string();
+                resume.sitting = sitting;
+                code = resume_command(resume);
+            } else {
+                code = run_files(files_of(one), {}, sitting);
+            }
+        } catch (const std::exception& error) {
+            complain(error.what());
+        }
+        std::cout.flush();
+        if (std::fflush(nullptr) != 0 || !std::cout.good()) code = exit_failed;
+        ::_exit(code);
     }
 
     /// False if all that run still do.
     bool await_one() {
         int status = 0;
         const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-        if (ended <= 0) return false;
+        if (ended == 0) return false;
+        if (ended < 0) fail("drystone sweep", "its runs cannot be waited for", "run the same command again");
         const auto one =
             std::find_if(cases_.begin(), cases_.end(), [&](const Case& c) { return c.process == ended; });
         if (one == cases_.end()) return true;
         one->process = 0;
         --running_;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        if (code == exit_solved) {
-            finish(*one);
-        } else if (code == exit_stopped) {
+        const bool by_us = told_ && code < 0 && WTERMSIG(status) == SIGTERM;
+        if (code == exit_solved && finish(*one)) return true;
+        if (code == exit_stopped || by_us) {
             say(fmt::format("{}: stopped", one->name));
-        } else {
-            ++failed_;
-            complain(fmt::format("{}: failed{}\n  {}", one->name,
-                                 code < 0 ? fmt::format(" by signal {}", WTERMSIG(status)) : "",
-                                 harmless(first_error(*one))));
+            return true;
         }
+        ++failed_;
+        complain(fmt::format("{}: failed{}\n  {}", one->name,
+                             code < 0 ? fmt::format(" by signal {}", WTERMSIG(status)) : "",
+                             harmless(first_error(*one))));
         return true;
     }
 
-    void finish(const Case& one) {
-        const fs::path part = summary_of(one).string() + ".part";
-        fs::rename(part, summary_of(one));
+    /// False if its summary did not arrive.
+    bool finish(Case& one) {
+        std::error_code error;
+        try {
+            const std::string text = read_file(output_of(one), most_scene_bytes, "run it again");
+            write_whole_file(summary_of(one), {text}, true);
+        } catch (const Error& missed) {
+            complain(missed.what());
+            return false;
+        }
+        fs::remove(output_of(one), error);
+        const nlohmann::json summary = summary_in(one);
+        if (summary.empty()) return false;
+        one.state = State::done;
         write_table();
-        const auto summary = summary_in(one);
         say(fmt::format("{}: {} steps to {:.6g} s, {} not solved, {} s; {} of {} done", one.name,
                         summary.value("steps", 0), summary.value("time", 0.0), summary.value("unsolved", 0),
                         seconds_text(one.since.seconds()), done(), cases_.size()));
+        return true;
     }
 
     [[nodiscard]] std::string first_error(const Case& one) const {
         std::ifstream stream(folder_of(one) / "errors.txt");
-        std::string line;
-        std::getline(stream, line);
-        return line;
+        for (std::string line; std::getline(stream, line);)
+            if (!line.empty() && line.find("finishing the step") == std::string::npos) return line;
+        return "no reason was said; see " + (folder_of(one) / "run.log").string();
     }
 
+    /// Empty where there is none.
     [[nodiscard]] nlohmann::json summary_in(const Case& one) const {
+        std::error_code unknown;
+        if (!fs::is_regular_file(summary_of(one), unknown)) return nlohmann::json::object();
         std::ifstream stream(summary_of(one));
         nlohmann::json summary = nlohmann::json::parse(stream, nullptr, false);
         return summary.is_object() ? summary : nlohmann::json::object();
@@ -378,7 +481,7 @@ private:
         std::vector<std::map<std::string, std::string>> of_case;
         for (const Case& one : cases_) {
             of_case.emplace_back();
-            if (!is_done(one)) continue;
+            if (one.state != State::done) continue;
             for (auto& [name, value] : measured_in(one)) {
                 if (std::find(measured.begin(), measured.end(), name) == measured.end())
                     measured.push_back(name);
@@ -391,7 +494,7 @@ private:
         for (const std::string& name : measured) text += "," + csv_cell(name);
         text += '\n';
         for (std::size_t k = 0; k < cases_.size(); ++k) {
-            if (!is_done(cases_[k])) continue;
+            if (cases_[k].state != State::done) continue;
             const nlohmann::json summary = summary_in(cases_[k]);
             text += csv_cell(cases_[k].name);
             for (const std::string& value : cases_[k].values) text += "," + csv_cell(value);
@@ -404,7 +507,7 @@ private:
             }
             text += '\n';
         }
-        write_whole_file(folder_ / "table.csv", {text}, false);
+        write_whole_file(table(), {text}, false);
     }
 
     /// To end well.
@@ -418,7 +521,8 @@ private:
     std::vector<Range> ranges_;
     std::vector<Case> cases_;
     fs::path folder_;
-    std::string text_;  // of the scene
+    SceneFiles files_;  // of the scene, and all that its cases name
+    std::vector<SceneSetting> common_;
     std::size_t running_ = 0, failed_ = 0;
     bool told_ = false;
 };

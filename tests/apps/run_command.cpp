@@ -172,9 +172,10 @@ TEST(RunCommand, ReplacesTheResultsOfAnEarlierRunOnlyByForce) {
     ASSERT_TRUE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     const Answer refused = drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"});
     EXPECT_EQ(refused.code, 2);
-    EXPECT_EQ(refused.err,
-              "drystone: out: holds the results of an earlier run; give another folder, --force to replace "
-              "them, or go on with drystone resume out\n");
+    EXPECT_EQ(
+        refused.err,
+        "drystone: out: holds the results of an earlier run (checkpoint.h5); give another folder, go on "
+        "with drystone resume out, or --force to replace them\n");
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
     ASSERT_EQ(
         drystone_command(scratch, {"run", scene, "--output", "out", "--quiet", "--until", "0.1", "--force"})
@@ -182,6 +183,11 @@ TEST(RunCommand, ReplacesTheResultsOfAnEarlierRunOnlyByForce) {
         0);
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/grains_000002.hdf")));
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out/grains_000004.hdf")));
+    // Frames alone are results, too.
+    std::filesystem::remove(scratch.file("out/checkpoint.h5"));
+    const Answer left = drystone_command(scratch, {"run", scene, "--output", "out", "--quiet"});
+    EXPECT_EQ(left.code, 2);
+    EXPECT_TRUE(contains(left.err, "holds the results of an earlier run (forces.hdf.series)")) << left.err;
     EXPECT_TRUE(std::filesystem::exists(scratch.file("out/notes.txt")));
 }
 
@@ -275,11 +281,11 @@ TEST(RunCommand, SaysThatASourceFallsBehind) {
         region = { type = "box", lower = [0, 0, 0], upper = [0.25, 0.25, 0.25] }
         rate = 10
     )");
-    // One grain finds room; of the other 29 that are due in 3 s, 10 are still owed.
+    // One grain finds room, and none of the other 29 that are due in 3 s.
     const Answer answer = drystone_command(scratch, {"run", scene});
     EXPECT_EQ(answer.code, 0) << answer.err;
     EXPECT_TRUE(contains(answer.out,
-                         "source feed: 19 grains that its rate asked for found no room, beside 1 that came; "
+                         "source feed: 29 grains that its rate asked for found no room, beside 1 that came; "
                          "make its region larger or its rate smaller"))
         << answer.out;
 }
@@ -302,6 +308,8 @@ TEST(Command, SuggestsWhatATypingErrorMayHaveMeant) {
     const Answer answer = drystone_command(scratch, {"resumee", "out"});
     EXPECT_EQ(answer.code, 2);
     EXPECT_EQ(answer.err, "drystone: resumee: is no command; did you mean 'resume'?\n");
+    EXPECT_EQ(drystone_command(scratch, {"a.toml"}).err,
+              "drystone: a.toml: is no command; did you mean 'drystone run a.toml'?\n");
 }
 
 TEST(CheckCommand, SaysWhatItUnderstood) {

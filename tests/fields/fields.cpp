@@ -3,7 +3,7 @@
 #include "drystone/fields/fields.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 #include "scenes/text.hpp"
 
 #include <fmt/format.h>

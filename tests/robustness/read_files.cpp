@@ -13,7 +13,7 @@
 #include "drystone/results/checkpoint.hpp"
 #include "drystone/scenes/scene_file.hpp"
 #include "drystone/scenes/settings.hpp"
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>

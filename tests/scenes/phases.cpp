@@ -111,6 +111,8 @@ TEST(ScenePhases, FaultsOfLaterOnesAreToldAtOnce) {
                     "scene.toml:27: material.grain.density: cannot change while a run goes on"))
         << told("set.material.grain.density = 1");
     EXPECT_TRUE(has(told("set.seed = 3"), "seed: cannot change"));
+    EXPECT_TRUE(has(told("set.material.grain.fricton = 1"), "did you mean 'material.grain.friction'?"));
+    EXPECT_TRUE(has(told("set.materail.grain.friction = 1"), "did you mean 'material.grain.friction'?"));
     EXPECT_TRUE(has(told("set.material.grain.friction = -1"), "friction: -1"));
     EXPECT_TRUE(has(told("set.material.sand.friction = 1"), "none of material is named \"sand\""));
     EXPECT_TRUE(has(told("set = 3"), "phase[1].set: is no table"));

@@ -143,6 +143,18 @@ TEST(SceneWarnings, SomethingMustBeBelow) {
     const std::string sink =
         "[[sink]]\nname = \"out\"\nregion = { type = \"box\", lower = [-1, -1, -2], upper = [1, 1, -1] }\n";
     EXPECT_TRUE(all_warnings(HEAD GRAIN + sink).empty());
+    // What is glued may hang; what a source pours needs a floor as well; a later phase may push.
+    EXPECT_TRUE(all_warnings(HEAD "[[material]]\nname = \"a\"\ncohesion = 1\n" GRAIN).empty());
+    const std::string source =
+        "[[source]]\nname = \"feed\"\nshape = { type = \"sphere\", radius = 0.01 }\nrate = 10\nregion = { "
+        "type = "
+        "\"box\", lower = [0, 0, 0], upper = [1, 1, 1] }\n";
+    ASSERT_EQ(all_warnings(HEAD + source).size(), 1U);
+    EXPECT_TRUE(has(all_warnings(HEAD + source)[0], "below what source feed puts in, which will fall"));
+    EXPECT_TRUE(all_warnings("dimension = 3\n" GRAIN
+                             "[[phase]]\nname = \"a\"\nlasts = 1\n[[phase]]\nname = \"b\"\nlasts = "
+                             "1\nset.gravity = [0, 0, -1]\n")
+                    .empty());
     EXPECT_TRUE(all_warnings(HEAD "[domain]\nperiod = [0, 0, 1]\n" GRAIN).empty());
 }
 

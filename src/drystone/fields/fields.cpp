@@ -37,6 +37,7 @@ std::vector<TableText> general_tables() {
           {"ring", 2, "tables", "", "`[[ring]]`"},
           {"joint", 0, "tables", "", "`[[joint]]`"},
           {"lattice", 0, "tables", "", "`[[lattice]]`"},
+          {"table", 0, "tables", "", "`[[table]]`"},
           {"fill", 0, "tables", "", "`[[fill]]`"},
           {"sand", 0, "table", "", "`[sand]`"},
           {"source", 0, "tables", "", "`[[source]]`"},

@@ -352,6 +352,20 @@ std::vector<TableText> grain_tables() {
           velocity,
           turned,
           {"held", 0, "flag", "false", "as of a body"}}},
+        {"table",
+         "[[table]]",
+         "Many bodies from a file, a line for each, in which numbers stand between commas, semicolons, tabs "
+         "or spaces. The "
+         "first line names the columns: `x`, `y`, in space `z` (m); where wanted `size` (1), `vx`, `vy`, "
+         "`vz` (m/s), in "
+         "the plane `angle` (degrees) and `spin` (rad/s), in space `qw`, `qx`, `qy`, `qz` (a quaternion) and "
+         "`wx`, `wy`, "
+         "`wz` (rad/s). Of a sphere of radius 1 the size is its radius in m. Lines that begin with `#` are "
+         "remarks.",
+         {shape_field,
+          material_field,
+          {"file", 0, "text", required, "the table, beside the scene"},
+          {"held", 0, "flag", "false", "as of a body"}}},
         {"fill", "[[fill]]",
          "Random grains that do not overlap in a region, to a packing fraction or a number.",
          of_grains({region,

@@ -335,6 +335,12 @@ bool is_checkpoint(const std::filesystem::path& path) {
     return stream && std::string_view(begin.data(), begin.size()) == first_line;
 }
 
+SceneFiles read_files_of_checkpoint(const std::filesystem::path& path, const std::string& program) {
+    check_header(path, program);
+    hdf5::check_in_child(path);
+    return read_files_of_checkpoint(hdf5::File::open(path, {}, hdf5::Source::checked).root());
+}
+
 Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string& program,
                            const PlanReader& read_plan, const hdf5::Ranks& ranks, const RunChanges& changes) {
     const hdf5::Ranks several = hdf5::others_of(ranks);

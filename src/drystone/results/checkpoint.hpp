@@ -122,6 +122,13 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const std::string&
                            const PlanReader& read_plan, const hdf5::Ranks& ranks = {},
                            const RunChanges& changes = {});
 
+/// The files of the scene alone, and what was set instead of them: which run it is of. Throws Error as read_checkpoint
+/// does, but where only numbers do not fit the scene.
+SceneFiles read_files_of_checkpoint(const std::filesystem::path& path, const std::string& program);
+
+/// The same out of what stands behind the header.
+SceneFiles read_files_of_checkpoint(const hdf5::Group& root);
+
 /// What stands behind the header: everything is checked but the header. The file is opened by each rank for itself.
 Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& read_plan,
                                    const hdf5::Ranks& ranks = {}, const RunChanges& changes = {});

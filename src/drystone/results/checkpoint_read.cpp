@@ -382,6 +382,8 @@ StoppedRun<d> read_run(const hdf5::Group& root, RunPlan<d> plan, const hdf5::Ran
 
 }  // namespace
 
+SceneFiles read_files_of_checkpoint(const hdf5::Group& root) { return read_files(root.open_group("scene")); }
+
 Checkpoint read_checkpoint_content(const hdf5::Group& root, const PlanReader& read_plan,
                                    const hdf5::Ranks& ranks, const RunChanges& changes) {
     Checkpoint checkpoint;

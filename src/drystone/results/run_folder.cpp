@@ -144,6 +144,27 @@ void RunFolder<d>::clear_folder() {
 }
 
 template <int d>
+std::string RunFolder<d>::earlier_result() const {
+    std::vector<std::string> found;
+    if (hdf5::rank_of(ranks_) == 0) {
+        const std::vector<std::string> tables = measurements_.file_names();
+        std::error_code unknown;
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder_, unknown)) {
+            const std::string name = entry.path().filename().string();
+            const auto matches = [&](const std::regex& ours) { return std::regex_match(name, ours); };
+            if (matches(frames_in_folder()) || matches(failures_in_folder()) || matches(others_in_folder()) ||
+                std::find(tables.begin(), tables.end(), name) != tables.end())
+                found.push_back(name);
+        }
+    }
+    // The best known one.
+    const auto best = std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::pair(a != "checkpoint.h5", a) < std::pair(b != "checkpoint.h5", b);
+    });
+    return hdf5::text_of_first(ranks_, best == found.end() ? std::string() : *best);
+}
+
+template <int d>
 void RunFolder<d>::spare_inputs(const SceneFiles& files) const {
     std::vector<fs::path> inputs = {files.scene};
     for (const auto& [name, content] : files.others) inputs.push_back(files.path_of(name));

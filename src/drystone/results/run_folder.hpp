@@ -73,6 +73,8 @@ public:
     std::filesystem::path save_problem(const Run<d>& run) const;
 
     [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
+    /// A file that is there and that a run which begins anew takes away; empty: none. Collective.
+    [[nodiscard]] std::string earlier_result() const;
     [[nodiscard]] std::filesystem::path checkpoint() const { return folder_ / "checkpoint.h5"; }
     /// Simulated time of the last checkpoint of this sitting, s.
     [[nodiscard]] std::optional<double> last_checkpoint() const { return last_checkpoint_; }

@@ -17,15 +17,6 @@ namespace {
 
 constexpr double degree = std::numbers::pi / 180;
 
-Rotation<2> after(const Rotation<2>& second, const Rotation<2>& first) {
-    return {second.angle + first.angle};
-}
-Rotation<3> after(const Rotation<3>& second, const Rotation<3>& first) {
-    Rotation<3> both;
-    both.q = (Eigen::Quaterniond(second.q) * Eigen::Quaterniond(first.q)).normalized();
-    return both;
-}
-
 /// The rotation that turns the last axis into `normal` (unit).
 Rotation<2> facing(const Vec<2>& normal) { return {std::atan2(-normal[0], normal[1])}; }
 Rotation<3> facing(const Vec<3>& normal) {
@@ -359,6 +350,7 @@ void read_bodies(SceneReader<d>& reader, const Table& root) {
         note_origin(reader, table);
         read_lattice(reader, table);
     }
+    read_body_tables(reader, root);
     read_fills(reader, root);
 }
 

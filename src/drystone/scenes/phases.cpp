@@ -1,5 +1,6 @@
 #include "drystone/scenes/phases.hpp"
 
+#include "drystone/base/edit_distance.hpp"
 #include "drystone/scenes/settings.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +61,21 @@ bool allows(const Changeable& row, const std::vector<std::string>& words) {
         if (row.words[k] != "*" && row.words[k] != words[k]) return false;
     }
     return true;
+}
+
+/// The field that may change and is like this one but for a slip of the pen in one word; empty if there is none.
+std::string nearest_changeable(const std::vector<std::string>& words) {
+    for (const Changeable& row : changeable) {
+        for (std::size_t k = 0; k < std::min(std::size(row.words), words.size()); ++k) {
+            std::vector<std::string> mended = words;
+            if (row.words[k].empty() || row.words[k] == "*") continue;
+            if (2 * edit_distance(words[k], row.words[k]) >= std::max(words[k].size(), std::size_t{3}))
+                continue;
+            mended[k] = row.words[k];
+            if (allows(row, mended)) return fmt::format("{}", fmt::join(mended, "."));
+        }
+    }
+    return "";
 }
 
 /// "solver.tolerance" and its value, whether the file has it as one name in quotes or as tables in tables.
@@ -135,8 +151,11 @@ void check_changes(const std::vector<SceneSetting>& settings) {
 void check_change(const std::string& field, int line, Faults& faults) {
     const std::vector<std::string> words = words_of(field);
     const auto fits = [&](const Changeable& row) { return allows(row, words); };
-    if (std::none_of(std::begin(changeable), std::end(changeable), fits))
-        faults.add(line, field, "cannot change while a run goes on", what_may_change);
+    if (std::any_of(std::begin(changeable), std::end(changeable), fits)) return;
+    if (const std::string meant = nearest_changeable(words); !meant.empty())
+        return faults.add(line, field, "is no field that may change while a run goes on",
+                          fmt::format("did you mean '{}'?", meant));
+    faults.add(line, field, "cannot change while a run goes on", what_may_change);
 }
 
 void change_for_phase(Value& root, int phase, Faults& faults) {

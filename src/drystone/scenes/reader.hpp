@@ -3,7 +3,7 @@
 
 #include "drystone/bodies/random.hpp"
 #include "drystone/scenes/scene_file.hpp"
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 #include <array>
 #include <map>
@@ -108,13 +108,27 @@ void read_output(const Table& root, OutputPlan& output);
 template <int d>
 void read_measures(SceneReader<d>& reader, const Table& root);
 
+// body_table.cpp
+/// All [[table]]: bodies from files.
+template <int d>
+void read_body_tables(SceneReader<d>& reader, const Table& root);
+
 // bodies.cpp
+/// One turn after another.
+inline Rotation<2> after(const Rotation<2>& second, const Rotation<2>& first) {
+    return {second.angle + first.angle};
+}
+inline Rotation<3> after(const Rotation<3>& second, const Rotation<3>& first) {
+    Rotation<3> both;
+    both.q = (Eigen::Quaterniond(second.q) * Eigen::Quaterniond(first.q)).normalized();
+    return both;
+}
 /// Notes that the bodies that follow are made from this table.
 template <int d>
 void note_origin(SceneReader<d>& reader, const Table& table) {
     reader.plan.names.origins.push_back({reader.plan.world.scene.bodies.next_id, table.line(), table.path()});
 }
-/// The box, walls, bodies, rings, lattices and fills, in this order, which is that of their ids.
+/// The box, walls, bodies, rings, lattices, tables and fills, in this order, which is that of their ids.
 template <int d>
 void read_bodies(SceneReader<d>& reader, const Table& root);
 

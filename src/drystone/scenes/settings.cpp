@@ -1,8 +1,8 @@
 #include "drystone/scenes/settings.hpp"
 
 #include "drystone/base/error.hpp"
-#include "drystone/scenes/expressions.hpp"
 #include "drystone/scenes/phases.hpp"
+#include "drystone/tables/expressions.hpp"
 
 #include <fmt/format.h>
 
@@ -89,6 +89,12 @@ void set_value(Value& root, const std::string& field, const Value& value, Faults
         faults.add(0, field, "is the name of no field",
                    "write it as in material.stone.friction or body[3].size");
         return;
+    }
+    if (const Value* let = root.find("let"); words.size() == 2 && words[0] == "let") {
+        const std::vector<std::string> names = let == nullptr ? std::vector<std::string>() : let->names;
+        if (std::find(names.begin(), names.end(), words[1]) == names.end())
+            return faults.add(0, field, "the scene's [let] has no such name",
+                              names.empty() ? "it has no [let]" : suggestion(words[1], names));
     }
     Value* at = &root;
     std::string walked;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drystone/run/scene_files.hpp"
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 namespace drystone {
 

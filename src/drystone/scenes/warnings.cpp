@@ -2,8 +2,8 @@
 
 #include "drystone/base/error.hpp"
 #include "drystone/scenes/settings.hpp"
-#include "drystone/scenes/table.hpp"
 #include "drystone/shapes/surface_file.hpp"
+#include "drystone/tables/table.hpp"
 
 #include <fmt/format.h>
 
@@ -192,6 +192,9 @@ private:
         const double g = scene_.gravity.norm();
         const Domain<d>& domain = scene_.domain;
         if (g == 0 || scene_.gravity_turn || !plan_.feeds.sinks.empty() || !scene_.joints.empty()) return;
+        for (Index a = 0; a < scene_.materials.count(); ++a)  // what is glued may hang
+            for (Index b = 0; b <= a; ++b)
+                if (scene_.materials.law(a, b).cohesion > 0) return;
         const Vec<d> down = scene_.gravity / g;
         for (int k = 0; k < d; ++k)
             if (domain.period[k] > 0 && std::abs(down[k]) > level) return;
@@ -215,12 +218,15 @@ private:
             sand_falls = sand_falls || down.dot(x) > deepest;
             deepest = std::max(deepest, down.dot(x));
         }
-        if (deepest <= held) return;
+        const bool poured_into_nothing = !plan_.feeds.sources.empty() && held == -infinity;
+        if (deepest <= held && !poured_into_nothing) return;
         warn(line_at(file_, {"gravity"}), "gravity",
              fmt::format(
                  "no wall and no held body is below {}, which will fall for ever; add a [[wall]] whose "
                  "normal points against gravity, or a [[sink]] where grains may go",
-                 sand_falls ? "sand" : name_of_body(plan_, falling)));
+                 sand_falls     ? std::string("sand")
+                 : falling >= 0 ? name_of_body(plan_, falling)
+                                : "what source " + plan_.feeds.sources.front().name + " puts in"));
     }
 
     /// Polyhedra from files whose surface is not convex: the hull is what moves.
@@ -238,6 +244,7 @@ private:
     void look_at_hull(const Value& table, const std::string& path) {
         const Value *type = table.find("type"), *file = table.find("file");
         if (type == nullptr || file == nullptr || type->text != "polyhedron") return;
+        if (!hulls_.insert(file->text).second) return;
         try {
             const Surface<3> surface = read_surface(files_.path_of(file->text), files_.read(file->text));
             const std::optional<double> enclosed = enclosed_volume(surface);
@@ -360,6 +367,7 @@ private:
             any_free = any_free || bodies.is_free(i);
             any_motion = any_motion || !bodies.velocity[i].isZero(0) || !bodies.spin[i].isZero(0);
         }
+        if (!plan_.phases.empty()) return;  // a later one may let go, or push
         if (!any_free) warn(0, "", "no body is free to move");
         if (!any_motion) warn(0, "", "there is no gravity and no velocity: nothing will move");
     }
@@ -368,6 +376,7 @@ private:
     const Scene<d>& scene_;
     SceneFiles& files_;
     const Value file_;
+    std::set<std::string> hulls_;  // files that have been looked at
     std::vector<SceneFault> found_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drystone/scenes/scene_file.hpp"
+#include "drystone/tables/table.hpp"
 
 namespace drystone {
 

@@ -1,7 +1,7 @@
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 #include "drystone/base/edit_distance.hpp"
-#include "drystone/scenes/nesting.hpp"
+#include "drystone/tables/nesting.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>

@@ -1,6 +1,6 @@
 // Scenes that are nested deeper than a parser's stack: refused with the line, whatever they are nested by.
 
-#include "drystone/scenes/nesting.hpp"
+#include "drystone/tables/nesting.hpp"
 
 #include "scenes/text.hpp"
 

@@ -1,4 +1,4 @@
-#include "drystone/scenes/nesting.hpp"
+#include "drystone/tables/nesting.hpp"
 
 #include "drystone/base/machine_memory.hpp"
 

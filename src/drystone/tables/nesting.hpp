@@ -2,7 +2,7 @@
 // and 50,000 of them are more than a stack holds.
 #pragma once
 
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 #include <optional>
 #include <string_view>

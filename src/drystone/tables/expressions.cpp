@@ -1,6 +1,6 @@
 // A parser of one page, by hand: the libraries for it in Debian are whole languages, which a file from somebody else
 // must not speak.
-#include "drystone/scenes/expressions.hpp"
+#include "drystone/tables/expressions.hpp"
 
 #include <fmt/format.h>
 

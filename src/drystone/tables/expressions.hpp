@@ -1,7 +1,7 @@
 // Numbers that a scene works out: [let] names some, and a text that begins with "=" stands for one.
 #pragma once
 
-#include "drystone/scenes/table.hpp"
+#include "drystone/tables/table.hpp"
 
 namespace drystone {
 

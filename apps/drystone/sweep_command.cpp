@@ -125,6 +125,9 @@ struct Case {
     std::vector<std::string> others = {};  ///< files that its scene names
     enum class State { fresh, stopped, done, foreign } state = State::fresh;
     bool ours = false;  ///< a sweep began it, and it was killed before its first checkpoint
+    /// Of one that is done: its part of the table.
+    nlohmann::json summary = {};
+    std::vector<std::pair<std::string, std::string>> measured = {};
     pid_t process = 0;  ///< 0: does not run
     Timer since = {};
 };
@@ -296,6 +299,7 @@ private:
         for (Case& one : cases_) {
             std::string why;
             one.state = state_of(one, why);
+            if (one.state == State::done) keep_results(one);
             std::error_code unknown;
             one.ours = one.state == State::fresh && fs::exists(output_of(one), unknown);
             if (one.state != State::foreign) continue;
@@ -360,6 +364,7 @@ private:
 #if defined(__linux__)
         // Where the sweep is killed, its runs end well by themselves.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (::getppid() != sweep_) ::_exit(exit_stopped);  // it was, just now
 #endif
         const fs::path folder = folder_of(one);
         const int out = ::open(output_of(one).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666),
@@ -427,10 +432,11 @@ private:
             return false;
         }
         fs::remove(output_of(one), error);
-        const nlohmann::json summary = summary_in(one);
+        keep_results(one);
+        const nlohmann::json& summary = one.summary;
         if (summary.empty()) return false;
         one.state = State::done;
-        write_table();
+        if (table_written_.seconds() > 1) write_table();
         say(fmt::format("{}: {} steps to {:.6g} s, {} not solved, {} s; {} of {} done", one.name,
                         summary.value("steps", 0), summary.value("time", 0.0), summary.value("unsolved", 0),
                         seconds_text(one.since.seconds()), done(), cases_.size()));
@@ -451,6 +457,11 @@ private:
         std::ifstream stream(summary_of(one));
         nlohmann::json summary = nlohmann::json::parse(stream, nullptr, false);
         return summary.is_object() ? summary : nlohmann::json::object();
+    }
+
+    void keep_results(Case& one) const {
+        one.summary = summary_in(one);
+        one.measured = measured_in(one);
     }
 
     /// The last line of each measure, by "table.column".
@@ -476,13 +487,13 @@ private:
     }
 
     /// A line for each case that is done.
-    void write_table() const {
+    void write_table() {
         std::vector<std::string> measured;
         std::vector<std::map<std::string, std::string>> of_case;
         for (const Case& one : cases_) {
             of_case.emplace_back();
             if (one.state != State::done) continue;
-            for (auto& [name, value] : measured_in(one)) {
+            for (const auto& [name, value] : one.measured) {
                 if (std::find(measured.begin(), measured.end(), name) == measured.end())
                     measured.push_back(name);
                 of_case.back()[name] = value;
@@ -495,7 +506,7 @@ private:
         text += '\n';
         for (std::size_t k = 0; k < cases_.size(); ++k) {
             if (cases_[k].state != State::done) continue;
-            const nlohmann::json summary = summary_in(cases_[k]);
+            const nlohmann::json& summary = cases_[k].summary;
             text += csv_cell(cases_[k].name);
             for (const std::string& value : cases_[k].values) text += "," + csv_cell(value);
             for (const char* const name : told)
@@ -508,6 +519,7 @@ private:
             text += '\n';
         }
         write_whole_file(table(), {text}, false);
+        table_written_ = Timer();
     }
 
     /// To end well.
@@ -525,6 +537,8 @@ private:
     std::vector<SceneSetting> common_;
     std::size_t running_ = 0, failed_ = 0;
     bool told_ = false;
+    Timer table_written_;
+    const pid_t sweep_ = ::getpid();
 };
 
 }  // namespace

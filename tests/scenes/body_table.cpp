@@ -48,6 +48,9 @@ TEST(SceneBodyTable, GivesABodyForEachLine) {
     EXPECT_EQ(plane.spin[0][0], -4);
     EXPECT_TRUE(plane.is_free(0));
 
+    write(scratch, "\xef\xbb\xbfx;y\r\n1;2\r\n");  // as spreadsheets do
+    EXPECT_EQ((read<2>(scratch, in_plane).world.scene.bodies.position[0]), Vec<2>(1, 2));
+
     write(scratch, "x y z qw qx qy qz wz vy\n1 2 3 0.70711 0 0 0.70711 7 8\n");
     const auto space = read<3>(scratch, in_space + "held = true").world.scene.bodies;
     ASSERT_EQ(space.count(), 2);

@@ -207,9 +207,10 @@ void check_in_child(const std::filesystem::path& path) {
     const int signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (signal == SIGALRM)
         fail(name, fmt::format("is damaged: HDF5 does not come to an end with it in {} s", seconds), cure);
-    if (signal == SIGKILL)
+    // By somebody else: for want of memory, or with all of its group.
+    if (signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP)
         fail(name, "cannot be checked: the process that reads it first was killed",
-             "see that there is memory for it");
+             "see that there is memory for it, and try again");
     fail(name,
          "is damaged: HDF5 crashes on it" +
              (signal > 0 ? std::string(" (") + ::strsignal(signal) + ")" : std::string()),

@@ -144,18 +144,21 @@ void RunFolder<d>::clear_folder() {
 }
 
 template <int d>
+bool RunFolder<d>::is_result(const std::string& name) const {
+    const std::vector<std::string> tables = measurements_.file_names();
+    const auto matches = [&](const std::regex& ours) { return std::regex_match(name, ours); };
+    return matches(frames_in_folder()) || matches(failures_in_folder()) || matches(others_in_folder()) ||
+           std::find(tables.begin(), tables.end(), name) != tables.end();
+}
+
+template <int d>
 std::string RunFolder<d>::earlier_result() const {
     std::vector<std::string> found;
     if (hdf5::rank_of(ranks_) == 0) {
-        const std::vector<std::string> tables = measurements_.file_names();
         std::error_code unknown;
-        for (const fs::directory_entry& entry : fs::directory_iterator(folder_, unknown)) {
-            const std::string name = entry.path().filename().string();
-            const auto matches = [&](const std::regex& ours) { return std::regex_match(name, ours); };
-            if (matches(frames_in_folder()) || matches(failures_in_folder()) || matches(others_in_folder()) ||
-                std::find(tables.begin(), tables.end(), name) != tables.end())
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder_, unknown))
+            if (const std::string name = entry.path().filename().string(); is_result(name))
                 found.push_back(name);
-        }
     }
     // The best known one.
     const auto best = std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
@@ -168,16 +171,12 @@ template <int d>
 void RunFolder<d>::spare_inputs(const SceneFiles& files) const {
     std::vector<fs::path> inputs = {files.scene};
     for (const auto& [name, content] : files.others) inputs.push_back(files.path_of(name));
-    const std::vector<std::string> tables = measurements_.file_names();
     std::error_code error;
     const fs::path here = fs::weakly_canonical(folder_, error);
     for (const fs::path& input : inputs) {
         const fs::path whole = fs::weakly_canonical(input, error);
         const std::string name = whole.filename().string();
-        const auto matches = [&](const std::regex& ours) { return std::regex_match(name, ours); };
-        if (whole.parent_path() == here &&
-            (matches(frames_in_folder()) || matches(failures_in_folder()) || matches(parts_in_folder()) ||
-             matches(others_in_folder()) || std::find(tables.begin(), tables.end(), name) != tables.end()))
+        if (whole.parent_path() == here && (is_result(name) || std::regex_match(name, parts_in_folder())))
             fail(input.string(), "is read by the scene, and a file of this name is written by the run",
                  "choose another folder, or another name");
     }

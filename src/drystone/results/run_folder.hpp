@@ -89,6 +89,8 @@ private:
     void resume(const Run<d>& run);
     void lock_folder();
     void clear_folder();
+    /// Whether a file of this name is a frame, a measurement or the like of this run.
+    [[nodiscard]] bool is_result(const std::string& name) const;
     /// Throws Error if a file from which the scene is made would be taken away or replaced.
     void spare_inputs(const SceneFiles& files) const;
     [[nodiscard]] bool wants_frames() const { return frames_.beat.every > 0; }

@@ -39,12 +39,10 @@ constexpr BodyColumn body_columns[] = {{"x", 0, want::coordinates, 0, true},
                                        {"wz", 3, want::spin, 0},
                                        {"size", 0, want::factor, 1}};
 
-/// A line of such a table as words: between commas, semicolons, tabs or spaces.
-std::vector<std::string> words_of_line(std::string line) {
-    for (char& c : line)
-        if (c == ',' || c == ';' || c == '\t' || c == '\r') c = ' ';
+/// A line of such a table as words.
+std::vector<std::string> words_of_line(const std::string& line) {
     std::vector<std::string> words;
-    std::istringstream stream(line);
+    std::istringstream stream(with_spaces(line));
     for (std::string word; stream >> word;) words.push_back(std::move(word));
     return words;
 }
@@ -55,6 +53,8 @@ class BodyTable {
 public:
     BodyTable(const Table& table, std::string name, const std::string& text)
         : table_(table), name_(std::move(name)), lines_(text) {
+        // Spreadsheets say first that it is UTF-8.
+        if (text.starts_with("\xef\xbb\xbf")) lines_.seekg(3);
         for (const BodyColumn& column : body_columns)
             if (column.dimension == 0 || column.dimension == d) known_.push_back(&column);
         read_heading();
@@ -100,7 +100,7 @@ private:
     bool next_line(std::vector<std::string>& words) {
         for (std::string line; std::getline(lines_, line);) {
             ++line_;
-            words = words_of_line(std::move(line));
+            words = words_of_line(line);
             if (!words.empty() && words.front().front() != '#') return true;
         }
         return false;
@@ -147,7 +147,7 @@ BodyPlan<2> plan_of(const std::vector<double>& v, Vec<2> /*plane*/) {
 BodyPlan<3> plan_of(const std::vector<double>& v, Vec<3> /*space*/) {
     BodyPlan<3> body;
     body.pose.position = Vec<3>(v[0], v[1], v[2]);
-    // Whatever its length: tables have few digits.
+    // Tables have few digits.
     body.pose.rotation.q = Eigen::Quaterniond(v[6], v[7], v[8], v[9]).normalized();
     body.velocity = Vec<3>(v[3], v[4], v[5]);
     body.spin = Vec<3>(v[10], v[11], v[12]);

@@ -38,9 +38,7 @@ std::optional<TableSize> read_grading(const Table& table, const std::string& nam
     std::istringstream lines(text);
     std::string line;
     for (int number = 1; std::getline(lines, line); ++number) {
-        for (char& c : line) {
-            if (c == ',' || c == ';' || c == '\t' || c == '\r') c = ' ';
-        }
+        line = with_spaces(std::move(line));
         std::istringstream words(line);
         std::string first, rest;
         if (!(words >> first) || first.front() == '#') continue;

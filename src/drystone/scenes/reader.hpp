@@ -108,6 +108,13 @@ void read_output(const Table& root, OutputPlan& output);
 template <int d>
 void read_measures(SceneReader<d>& reader, const Table& root);
 
+/// A line of a table in a file with its words between spaces: in it commas, semicolons and tabs may stand between them.
+inline std::string with_spaces(std::string line) {
+    for (char& c : line)
+        if (c == ',' || c == ';' || c == '\t' || c == '\r') c = ' ';
+    return line;
+}
+
 // body_table.cpp
 /// All [[table]]: bodies from files.
 template <int d>
